@@ -1,0 +1,141 @@
+// swift-tools-version: 6.2
+
+import Foundation
+import PackageDescription
+
+// One section per area, each target followed by its tests; docs/architecture.md says what belongs where.
+
+let settings: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+// A Mac that only carries agents has none of the coordinator's C libraries: BERTH_AGENT_ONLY=1 leaves them out.
+let agentOnly = ProcessInfo.processInfo.environment["BERTH_AGENT_ONLY"] == "1"
+
+var products: [Product] = [
+    .library(name: "KeychainMigration", targets: ["KeychainMigration"]),
+    .executable(name: "berth", targets: ["berth"]),
+    .executable(name: "berth-agent", targets: ["berth-agent"]),
+]
+
+var targets: [Target] = [
+    // The farm's common ground
+    .target(name: "CBerthSystem"),
+    .target(name: "BerthSystem", dependencies: ["CBerthSystem"]),
+    .testTarget(name: "BerthSystemTests", dependencies: ["BerthSystem"]),
+    .target(name: "BerthCore"),
+    .testTarget(name: "BerthCoreTests", dependencies: ["BerthCore", "BerthSystem"]),
+    .target(name: "BerthArchive", dependencies: ["BerthCore", "BerthSystem"]),
+    .testTarget(name: "BerthArchiveTests", dependencies: ["BerthArchive"]),
+    .executableTarget(name: "berth", dependencies: ["BerthCore", "BerthSystem", "BerthArchive"]),
+
+    // For app developers
+    .target(name: "KeychainMigration"),
+    .testTarget(name: "KeychainMigrationTests", dependencies: ["KeychainMigration"]),
+
+    // The agent
+    .target(
+        name: "BerthAgent",
+        dependencies: ["BerthCore", "BerthSystem", "BerthArchive"],
+        path: "agent/BerthAgent"
+    ),
+    .executableTarget(
+        name: "berth-agent",
+        dependencies: ["BerthAgent", "BerthCore", "BerthSystem"],
+        path: "agent/berth-agent"
+    ),
+    .testTarget(name: "BerthAgentTests", dependencies: ["BerthAgent"]),
+]
+
+#if os(Linux)
+    targets += [
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "SQLiteDatabase", dependencies: ["CSQLite", "BerthSystem"]),
+
+        // The simulated device
+        .target(name: "Security"),
+        .testTarget(name: "SecurityTests", dependencies: ["Security", "SimulatedDevice", "BerthSystem"]),
+        .target(name: "SimulatedDevice", dependencies: ["BerthSystem", "SQLiteDatabase"]),
+        .executableTarget(name: "berth-sim", dependencies: ["SimulatedDevice", "BerthSystem"]),
+        .testTarget(name: "SimulatedDeviceTests", dependencies: ["SimulatedDevice", "BerthSystem"]),
+
+        // The sample builds of the demonstration
+        .executableTarget(name: "legacy", dependencies: ["KeychainMigration"], path: "Sources/SampleApps/legacy"),
+        .executableTarget(name: "correct", dependencies: ["KeychainMigration"], path: "Sources/SampleApps/correct"),
+        .executableTarget(
+            name: "renamed-query",
+            dependencies: ["KeychainMigration"],
+            path: "Sources/SampleApps/renamed-query"
+        ),
+        .executableTarget(
+            name: "claims-success",
+            dependencies: ["KeychainMigration"],
+            path: "Sources/SampleApps/claims-success"
+        ),
+    ]
+    products += [
+        .library(name: "Security", targets: ["Security"]),
+        .executable(name: "berth-sim", targets: ["berth-sim"]),
+    ]
+    for target in targets where target.name == "BerthSystem" {
+        target.dependencies.append("CCrypto")
+    }
+    for target in targets where target.name == "KeychainMigration" || target.name == "KeychainMigrationTests" {
+        target.dependencies.append("Security")
+    }
+
+    if !agentOnly {
+        targets += [
+            .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+            .systemLibrary(name: "CSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
+
+            // The coordinator
+            .target(
+                name: "BerthStore",
+                dependencies: ["BerthCore", "BerthSystem", "SQLiteDatabase"],
+                path: "coordinator/BerthStore"
+            ),
+            .testTarget(name: "BerthStoreTests", dependencies: ["BerthStore"]),
+            .target(
+                name: "BerthHosts",
+                dependencies: ["BerthCore", "BerthSystem", "CSSH2"],
+                path: "coordinator/BerthHosts"
+            ),
+            .testTarget(name: "BerthHostsTests", dependencies: ["BerthHosts"]),
+            .target(
+                name: "BerthCoordinator",
+                dependencies: [
+                    "BerthCore", "BerthSystem", "BerthArchive", "BerthStore", "BerthHosts", "CMicroHTTPD",
+                ],
+                path: "coordinator/BerthCoordinator"
+            ),
+            .executableTarget(
+                name: "berth-coordinator",
+                dependencies: ["BerthCoordinator", "BerthCore", "BerthSystem"],
+                path: "coordinator/berth-coordinator"
+            ),
+            .testTarget(name: "BerthCoordinatorTests", dependencies: ["BerthCoordinator"]),
+            .testTarget(
+                name: "EndToEndTests",
+                dependencies: ["BerthCore", "BerthSystem", "BerthArchive", "BerthStore", "SimulatedDevice"]
+            ),
+        ]
+        products.append(.executable(name: "berth-coordinator", targets: ["berth-coordinator"]))
+    }
+#endif
+
+for target in targets where ![.system].contains(target.type) && target.name != "CBerthSystem" {
+    target.swiftSettings = settings
+}
+
+let package = Package(
+    name: "berth",
+    platforms: [.macOS(.v15), .iOS(.v13)],
+    products: products,
+    targets: targets,
+    swiftLanguageModes: [.v6]
+)
