@@ -1,0 +1,101 @@
+import Foundation
+import Synchronization
+
+/// What a finished command said.
+package struct CommandResult: Sendable {
+    package let termination: Termination
+    /// Standard output up to the limit.
+    package let output: [UInt8]
+    /// Standard error up to the limit.
+    package let errorOutput: [UInt8]
+    /// The time limit passed and the process group was killed.
+    package let timedOut: Bool
+    /// Output went over the limit and the rest was dropped.
+    package let truncated: Bool
+    /// How long it ran.
+    package let duration: Duration
+
+    package var outputText: String { String(decoding: output, as: UTF8.self) }
+    package var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
+}
+
+/// Runs commands to their end with a time limit and bounded output.
+package enum CommandRunner {
+    /// Starts the command, feeds it `input`, collects both outputs, and kills its process group at the time limit or
+    /// when the task is cancelled. The result comes when the command itself has ended: output that a surviving
+    /// grandchild still holds open is read for a short grace only.
+    /// - Throws: `SystemError` if it cannot be started, `CancellationError`.
+    package static func run(
+        _ specification: ProcessSpecification,
+        input: [UInt8] = [],
+        timeout: Duration,
+        outputLimit: Int = 1 << 20
+    ) async throws -> CommandResult {
+        let output = try FileDescriptor.pipe()
+        let errorOutput = try FileDescriptor.pipe()
+        var piped = specification
+        piped.standardOutput = .descriptor(output.write.number)
+        piped.standardError = .descriptor(errorOutput.write.number)
+        var feed: FileDescriptor?
+        if !input.isEmpty {
+            let pipe = try FileDescriptor.pipe()
+            piped.standardInput = .descriptor(pipe.read.number)
+            feed = pipe.write
+        }
+        let started = ContinuousClock.now
+        let process = try ChildProcess.spawn(piped)
+        return try await collect(
+            process,
+            reading: (output.read, errorOutput.read),
+            feeding: feed.map { ($0, input) },
+            until: started + timeout,
+            outputLimit: outputLimit,
+            started: started
+        )
+    }
+
+    private static func collect(
+        _ process: ChildProcess,
+        reading: (FileDescriptor, FileDescriptor),
+        feeding: (FileDescriptor, [UInt8])?,
+        until deadline: ContinuousClock.Instant,
+        outputLimit: Int,
+        started: ContinuousClock.Instant
+    ) async throws -> CommandResult {
+        let collectors = (OutputCollector(limit: outputLimit), OutputCollector(limit: outputLimit))
+        let (first, second) = reading
+        Threads.detach(name: "stdout-\(process.pid)") { collectors.0.drain(first) }
+        Threads.detach(name: "stderr-\(process.pid)") { collectors.1.drain(second) }
+        if let (pipe, bytes) = feeding {
+            Threads.detach(name: "stdin-\(process.pid)") {
+                // A command that closes its input early is judged by its exit status.
+                try? pipe.write(bytes)
+            }
+        }
+        let timedOut = Mutex(false)
+        let watchdog = Task {
+            try await Task.sleep(until: deadline)
+            timedOut.withLock { $0 = true }
+            process.signalGroup(SIGKILL)
+        }
+        let termination = await withTaskCancellationHandler {
+            await process.wait()
+        } onCancel: {
+            process.signalGroup(SIGKILL)
+        }
+        watchdog.cancel()
+        let duration = ContinuousClock.now - started
+        await collectors.0.waitForEnd(grace: .milliseconds(300))
+        await collectors.1.waitForEnd(grace: .milliseconds(300))
+        try Task.checkCancellation()
+        let (text, errorText) = (collectors.0.snapshot, collectors.1.snapshot)
+        return CommandResult(
+            termination: termination,
+            output: text.bytes,
+            errorOutput: errorText.bytes,
+            timedOut: timedOut.withLock { $0 },
+            truncated: text.truncated || errorText.truncated,
+            duration: duration
+        )
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// Files whose content survives a crash as a whole or not at all.
+package enum DurableFile {
+    /// Replaces a file in one step: temporary name, fsync, rename, fsync of the folder.
+    /// - Throws: `SystemError`; the old content then still stands.
+    package static func replace(_ path: String, with bytes: some Collection<UInt8>, mode: Int32 = 0o600) throws {
+        let temporary = "\(path).\(Hex.encode(RandomBytes.make(6))).partial"
+        do {
+            let file = try FileDescriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            try file.write(bytes)
+            try file.synchronize()
+            try rename(temporary, to: path)
+        } catch let error as SystemError {
+            unlink(temporary)
+            throw SystemError(operation: error.operation, path: path, code: error.code)
+        }
+    }
+
+    /// Renames a file and makes the new name durable.
+    /// - Throws: `SystemError`
+    package static func rename(_ from: String, to path: String) throws {
+        try retryingInterrupts("rename", from) { Foundation.rename(from, path) }
+        try synchronizeFolder(of: path)
+    }
+
+    /// Makes the directory entry of a path durable.
+    /// - Throws: `SystemError`
+    package static func synchronizeFolder(of path: String) throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        try FileDescriptor(path: folder.isEmpty ? "." : folder, flags: O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    /// The whole content of a file.
+    /// - Throws: `SystemError`, with EFBIG when it is longer than `limit` bytes.
+    package static func read(_ path: String, limit: Int) throws -> [UInt8] {
+        let file = try FileDescriptor(path: path, flags: O_RDONLY)
+        var status = stat()
+        try retryingInterrupts("look at", path) { fstat(file.number, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(operation: "read", path: path, code: EINVAL) }
+        guard Int(status.st_size) <= limit else { throw SystemError(operation: "read", path: path, code: EFBIG) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(status.st_size))
+        while true {
+            let part = try file.read(upTo: 1 << 16)
+            if part.isEmpty { return bytes }
+            bytes += part
+            guard bytes.count <= limit else { throw SystemError(operation: "read", path: path, code: EFBIG) }
+        }
+    }
+
+    /// Makes a folder and its parents, readable by their owner alone.
+    /// - Throws: `SystemError`
+    package static func makeFolder(_ path: String) throws {
+        guard mkdir(path, 0o700) != 0 else { return }
+        let code = errno
+        if code == EEXIST {
+            var isFolder: ObjCBool = false
+            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return }
+            throw SystemError(operation: "make the folder", path: path, code: ENOTDIR)
+        }
+        let parent = (path as NSString).deletingLastPathComponent
+        guard code == ENOENT, !parent.isEmpty, parent != path else {
+            throw SystemError(operation: "make the folder", path: path, code: code)
+        }
+        try makeFolder(parent)
+        try makeFolder(path)
+    }
+}

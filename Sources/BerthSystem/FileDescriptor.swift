@@ -1,0 +1,62 @@
+import CBerthSystem
+import Foundation
+
+/// An owned file descriptor, closed when the last reference goes.
+package final class FileDescriptor: Sendable {
+    /// The descriptor's number; valid for as long as this object lives.
+    package let number: Int32
+
+    /// Takes ownership of an open descriptor.
+    package init(adopting number: Int32) {
+        self.number = number
+    }
+
+    /// Opens a file with close-on-exec.
+    /// - Throws: `SystemError`
+    package convenience init(path: String, flags: Int32, mode: Int32 = 0o600) throws {
+        let number = berth_open(path, flags, mode)
+        guard number >= 0 else { throw SystemError(operation: "open", path: path, code: -number) }
+        self.init(adopting: number)
+    }
+
+    deinit {
+        close(number)
+    }
+
+    /// Both ends of a pipe, close-on-exec.
+    /// - Throws: `SystemError`
+    package static func pipe() throws -> (read: FileDescriptor, write: FileDescriptor) {
+        var numbers: [Int32] = [-1, -1]
+        guard Foundation.pipe(&numbers) == 0 else { throw SystemError(operation: "make a pipe") }
+        for number in numbers { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+        return (FileDescriptor(adopting: numbers[0]), FileDescriptor(adopting: numbers[1]))
+    }
+
+    /// Reads up to `count` bytes; empty at the end of the file. Blocks.
+    /// - Throws: `SystemError`
+    package func read(upTo count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = try retryingInterrupts("read") { Foundation.read(number, buffer.baseAddress, count) }
+        }
+    }
+
+    /// Writes all bytes. Blocks.
+    /// - Throws: `SystemError`
+    package func write(_ bytes: some Collection<UInt8>) throws {
+        let whole = ContiguousArray(bytes)
+        try whole.withUnsafeBytes { buffer in
+            var written = 0
+            while written < buffer.count {
+                written += try retryingInterrupts("write") {
+                    Foundation.write(number, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+                }
+            }
+        }
+    }
+
+    /// Waits until everything written has reached the disk.
+    /// - Throws: `SystemError`
+    package func synchronize() throws {
+        try retryingInterrupts("fsync") { fsync(number) }
+    }
+}

@@ -1,0 +1,51 @@
+import CBerthSystem
+import Foundation
+
+/// A lock could not be taken.
+package enum FileLockError: Error, Equatable, CustomStringConvertible {
+    /// Somebody else holds it; `by` is what the holder wrote into the file.
+    case held(path: String, by: String)
+
+    package var description: String {
+        switch self {
+        case .held(let path, let holder): "\(path) is held by \(holder.isEmpty ? "an unnamed process" : holder)"
+        }
+    }
+}
+
+/// An exclusive kernel lock on a file, which names its holder. It ends with the last process that holds the
+/// descriptor, so children that inherited it keep it after a dead parent.
+package final class FileLock: Sendable {
+    private let file: FileDescriptor
+    /// The file that carries the lock.
+    package let path: String
+
+    private init(file: FileDescriptor, path: String) {
+        self.file = file
+        self.path = path
+    }
+
+    /// The descriptor that holds the lock, for children that shall hold it too.
+    package var descriptor: Int32 { file.number }
+
+    /// Takes the lock at once or says who has it.
+    /// - Parameter holder: a line about the holder, kept in the file.
+    /// - Throws: `FileLockError.held`, `SystemError`
+    package static func acquire(path: String, holder: String) throws -> FileLock {
+        let file = try FileDescriptor(path: path, flags: O_RDWR | O_CREAT)
+        let code = berth_lock(file.number)
+        if code == EWOULDBLOCK {
+            let text = try String(decoding: file.read(upTo: 4096), as: UTF8.self)
+            throw FileLockError.held(path: path, by: text.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+        guard code == 0 else { throw SystemError(operation: "lock", path: path, code: code) }
+        try retryingInterrupts("truncate", path) { ftruncate(file.number, 0) }
+        try file.write(Array("\(holder)\n".utf8))
+        return FileLock(file: file, path: path)
+    }
+
+    /// Gives the lock up before this object goes, even if children hold the descriptor.
+    package func release() {
+        flock(file.number, LOCK_UN)
+    }
+}
