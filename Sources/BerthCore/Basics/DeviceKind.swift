@@ -1,0 +1,5 @@
+/// Decides the ledger.
+package enum DeviceKind: String, Sendable, Hashable, Codable, CaseIterable {
+    case simulator
+    case hardware
+}

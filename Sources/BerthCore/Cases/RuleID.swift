@@ -1,0 +1,36 @@
+/// The ID of a rule that a check decides, such as `G1` or `M5`.
+package struct RuleID: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package var description: String { text }
+
+    /// What the rule demands, in words; nil for a rule that has no words here.
+    package var meaning: String? { Self.meanings[text] }
+
+    package static let readable = RuleID("G1")
+    package static let repeatable = RuleID("G2")
+    package static let freshInstall = RuleID("M1")
+    package static let secretsStay = RuleID("D2")
+
+    private static let meanings = [
+        "G1": "data of the old build is readable by the new build",
+        "G2": "two migrations in a row give the same result",
+        "M1": "on a fresh install the new build creates the new item",
+        "D2": "nothing that is stored holds the credential",
+    ]
+
+    package static func < (left: RuleID, right: RuleID) -> Bool { left.text < right.text }
+
+    package init(from decoder: any Decoder) throws {
+        text = try decoder.singleValueContainer().decode(String.self)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

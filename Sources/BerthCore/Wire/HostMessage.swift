@@ -1,0 +1,223 @@
+/// What a host (`attach`) or one of its agents says to the coordinator; the frame's route tells which.
+package enum HostMessage: TypedMessage {
+    /// From `attach`, first on every channel.
+    case hostHello(HostHello)
+    /// From `attach`: answer to a query.
+    case missing(MissingBlobs)
+    /// From `attach`: a blob is whole, checked and in the host's cache.
+    case stored(StoredBlob)
+    /// From `attach`: a blob was refused.
+    case refused(RefusedBlob)
+    /// From `attach`: the slot's agent is gone.
+    case slotLeft(SlotLeft)
+    /// From an agent, first after each connection.
+    case agentHello(AgentHello)
+    case accepted(AttemptReference)
+    /// The agent does not take the assignment.
+    case declined(Declination)
+    case heartbeat(Heartbeat)
+    case progress(Progress)
+    /// An ended attempt; its evidence blobs went before it as chunks.
+    case result(AttemptReport)
+    case closing(Closing)
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: MessageTypeKey.self)
+        switch try container.decode(String.self, forKey: .type) {
+        case "host-hello": self = .hostHello(try .init(from: decoder))
+        case "missing": self = .missing(try .init(from: decoder))
+        case "stored": self = .stored(try .init(from: decoder))
+        case "refused": self = .refused(try .init(from: decoder))
+        case "slot-left": self = .slotLeft(try .init(from: decoder))
+        case "agent-hello": self = .agentHello(try .init(from: decoder))
+        case "accepted": self = .accepted(try .init(from: decoder))
+        case "declined": self = .declined(try .init(from: decoder))
+        case "heartbeat": self = .heartbeat(try .init(from: decoder))
+        case "progress": self = .progress(try .init(from: decoder))
+        case "result": self = .result(try .init(from: decoder))
+        case "closing": self = .closing(try .init(from: decoder))
+        case let other:
+            throw DecodingError.dataCorruptedError(
+                forKey: .type,
+                in: container,
+                debugDescription: "\(other.prefix(80).debugDescription) is no message of a host"
+            )
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: MessageTypeKey.self)
+        let (type, body): (String, any Encodable) =
+            switch self {
+            case .hostHello(let body): ("host-hello", body)
+            case .missing(let body): ("missing", body)
+            case .stored(let body): ("stored", body)
+            case .refused(let body): ("refused", body)
+            case .slotLeft(let body): ("slot-left", body)
+            case .agentHello(let body): ("agent-hello", body)
+            case .accepted(let body): ("accepted", body)
+            case .declined(let body): ("declined", body)
+            case .heartbeat(let body): ("heartbeat", body)
+            case .progress(let body): ("progress", body)
+            case .result(let body): ("result", body)
+            case .closing(let body): ("closing", body)
+            }
+        try container.encode(type, forKey: .type)
+        try body.encode(to: encoder)
+    }
+}
+
+package struct HostHello: Sendable, Hashable, Codable {
+    package let versions: ProtocolVersions
+    package let agentVersion: String
+    package let hostName: String
+    /// The host's wall clock, milliseconds since 1970.
+    package let wallClock: Int64
+    /// Bytes free where the host's cache lies.
+    package let diskFree: Int64
+
+    package init(agentVersion: String, hostName: String, wallClock: Int64, diskFree: Int64) {
+        versions = .own
+        self.agentVersion = agentVersion
+        self.hostName = hostName
+        self.wallClock = wallClock
+        self.diskFree = diskFree
+    }
+}
+
+package struct MissingBlobs: Sendable, Hashable, Codable {
+    /// A blob that the host lacks, and how much of it an earlier transfer left.
+    package struct Missing: Sendable, Hashable, Codable {
+        package let digest: Digest
+        package let have: UInt64
+
+        package init(digest: Digest, have: UInt64) {
+            self.digest = digest
+            self.have = have
+        }
+    }
+
+    package let request: UInt64
+    package let missing: [Missing]
+
+    package init(request: UInt64, missing: [Missing]) {
+        self.request = request
+        self.missing = missing
+    }
+}
+
+package struct StoredBlob: Sendable, Hashable, Codable {
+    package let digest: Digest
+
+    package init(digest: Digest) {
+        self.digest = digest
+    }
+}
+
+package struct RefusedBlob: Sendable, Hashable, Codable {
+    package let digest: Digest
+    package let reason: String
+
+    package init(digest: Digest, reason: String) {
+        self.digest = digest
+        self.reason = reason
+    }
+}
+
+package struct SlotLeft: Sendable, Hashable, Codable {
+    package let slot: String
+    package let reason: String
+
+    package init(slot: String, reason: String) {
+        self.slot = slot
+        self.reason = reason
+    }
+}
+
+package struct AgentHello: Sendable, Hashable, Codable {
+    package let versions: ProtocolVersions
+    package let slot: String
+    package let agentVersion: String
+    package let device: DeviceFacts
+    /// The highest epoch that this agent has seen for its device.
+    package let highestEpoch: UInt64
+    package let features: [String]
+    /// Tool name to version line.
+    package let tools: [String: String]
+    /// The attempt that it is executing.
+    package let running: AttemptReference?
+    /// Ended attempts whose results are not acknowledged yet.
+    package let unacknowledged: [AttemptReference]
+
+    package init(
+        slot: String,
+        agentVersion: String,
+        device: DeviceFacts,
+        highestEpoch: UInt64,
+        features: [String],
+        tools: [String: String],
+        running: AttemptReference?,
+        unacknowledged: [AttemptReference]
+    ) {
+        versions = .own
+        self.slot = slot
+        self.agentVersion = agentVersion
+        self.device = device
+        self.highestEpoch = highestEpoch
+        self.features = features
+        self.tools = tools
+        self.running = running
+        self.unacknowledged = unacknowledged
+    }
+}
+
+package struct AttemptReference: Sendable, Hashable, Codable {
+    package let attempt: String
+    package let epoch: UInt64
+
+    package init(attempt: String, epoch: UInt64) {
+        self.attempt = attempt
+        self.epoch = epoch
+    }
+}
+
+package struct Declination: Sendable, Hashable, Codable {
+    package let attempt: String
+    package let epoch: UInt64
+    /// Such as `busy`, `stale-epoch`, `device-unavailable`.
+    package let cause: OutcomeCause
+
+    package init(attempt: String, epoch: UInt64, cause: OutcomeCause) {
+        self.attempt = attempt
+        self.epoch = epoch
+        self.cause = cause
+    }
+}
+
+package struct Heartbeat: Sendable, Hashable, Codable {
+    package let sequence: UInt64
+    /// The attempt that the live executor works on, if any.
+    package let running: AttemptReference?
+
+    package init(sequence: UInt64, running: AttemptReference?) {
+        self.sequence = sequence
+        self.running = running
+    }
+}
+
+package struct Progress: Sendable, Hashable, Codable {
+    package let attempt: String
+    package let epoch: UInt64
+    /// From 1.
+    package let step: Int
+    package let steps: Int
+    package let title: String
+
+    package init(attempt: String, epoch: UInt64, step: Int, steps: Int, title: String) {
+        self.attempt = attempt
+        self.epoch = epoch
+        self.step = step
+        self.steps = steps
+        self.title = title
+    }
+}
