@@ -1,0 +1,33 @@
+/// What a submission asks for: every new build with the old one, on every case.
+package struct BatchRequest: Sendable, Hashable, Codable {
+    /// ID, unambiguous prefix of it (at least 6 digits), or name.
+    package let old: String
+    package let new: [String]
+    /// Names of cases.
+    package let cases: [String]
+    package let platform: Platform
+    /// An exact version, or `latest`: resolved to what the farm's slots offer when the batch is submitted.
+    package let os: String
+    /// From 1.
+    package let repeats: Int
+    /// Higher goes first.
+    package let priority: Int
+
+    package init(
+        old: String,
+        new: [String],
+        cases: [String],
+        platform: Platform,
+        os: String,
+        repeats: Int,
+        priority: Int
+    ) {
+        self.old = old
+        self.new = new
+        self.cases = cases
+        self.platform = platform
+        self.os = os
+        self.repeats = repeats
+        self.priority = priority
+    }
+}

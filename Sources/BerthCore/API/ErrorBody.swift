@@ -1,0 +1,17 @@
+/// What the API answers when it refuses.
+package struct ErrorBody: Sendable, Hashable, Codable, Error, CustomStringConvertible {
+    package struct Detail: Sendable, Hashable, Codable {
+        /// A stable word, part of the interface.
+        package let code: String
+        /// What was wrong, where, and what to do.
+        package let message: String
+    }
+
+    package let error: Detail
+
+    package init(code: String, message: String) {
+        error = Detail(code: code, message: message)
+    }
+
+    package var description: String { "\(error.message) [\(error.code)]" }
+}

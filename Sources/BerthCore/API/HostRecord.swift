@@ -1,0 +1,80 @@
+/// How a host is reached.
+package struct HostRecord: Sendable, Hashable, Codable {
+    /// The farm's name for it.
+    package let name: String
+    /// DNS name or address.
+    package let hostName: String
+    package let port: UInt16
+    package let user: String
+    /// Path of the private key on the coordinator's machine.
+    package let identityFile: String
+    /// The pinned host key, as in a known-hosts line: algorithm, blank, base64.
+    package let hostKey: String
+
+    package init(name: String, hostName: String, port: UInt16, user: String, identityFile: String, hostKey: String) {
+        self.name = name
+        self.hostName = hostName
+        self.port = port
+        self.user = user
+        self.identityFile = identityFile
+        self.hostKey = hostKey
+    }
+}
+
+/// A host with what is known of it now.
+package struct HostView: Sendable, Hashable, Codable {
+    package enum State: String, Sendable, Codable {
+        case connecting
+        case connected
+        case failing
+    }
+
+    package let host: HostRecord
+    /// SHA-256 fingerprint of the pinned key, as OpenSSH prints it.
+    package let fingerprint: String
+    package let state: State
+    /// Why it fails.
+    package let problem: String?
+    /// Host's wall clock minus the coordinator's, in milliseconds, when connected.
+    package let clockSkew: Int64?
+    package let slots: [SlotView]
+
+    package init(
+        host: HostRecord,
+        fingerprint: String,
+        state: State,
+        problem: String?,
+        clockSkew: Int64?,
+        slots: [SlotView]
+    ) {
+        self.host = host
+        self.fingerprint = fingerprint
+        self.state = state
+        self.problem = problem
+        self.clockSkew = clockSkew
+        self.slots = slots
+    }
+}
+
+/// Asks a host for its key, for enrolment.
+package struct HostKeyRequest: Sendable, Hashable, Codable {
+    package let hostName: String
+    package let port: UInt16
+
+    package init(hostName: String, port: UInt16) {
+        self.hostName = hostName
+        self.port = port
+    }
+}
+
+/// The key that a host showed, not yet trusted.
+package struct HostKeyView: Sendable, Hashable, Codable {
+    /// Algorithm, blank, base64.
+    package let hostKey: String
+    package let fingerprint: String
+
+    package init(hostKey: String, fingerprint: String) {
+        self.hostKey = hostKey
+        self.fingerprint = fingerprint
+    }
+}
