@@ -81,6 +81,7 @@ package struct BuildManifest: Sendable, Hashable, Codable {
             throw refuse("name", "\(name.debugDescription) must be a folder name that ends with .app")
         }
         var previous: String?
+        var folders: Set<Substring> = []
         for (index, entry) in entries.enumerated() {
             let place = "entries[\(index)]"
             guard entry.path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(Self.isPlainName) else {
@@ -90,6 +91,10 @@ package struct BuildManifest: Sendable, Hashable, Codable {
                 throw refuse(place, "\(entry.path.debugDescription) is out of order or repeated")
             }
             previous = entry.path
+            if let slash = entry.path.lastIndex(of: "/"), !folders.contains(entry.path[..<slash]) {
+                throw refuse(place, "\(entry.path.debugDescription) does not lie in a folder of the manifest")
+            }
+            if entry.type == .folder { folders.insert(entry.path[...]) }
             switch entry.type {
             case .file:
                 guard let size = entry.size, size >= 0, entry.digest != nil, entry.target == nil else {
