@@ -26,6 +26,7 @@ var targets: [Target] = [
     .target(name: "CBerthSystem"),
     .target(name: "BerthSystem", dependencies: ["CBerthSystem"]),
     .testTarget(name: "BerthSystemTests", dependencies: ["BerthSystem"]),
+    .target(name: "BerthTestSupport", dependencies: ["BerthSystem"], path: "Tests/BerthTestSupport"),
     .target(name: "BerthCore"),
     .testTarget(name: "BerthCoreTests", dependencies: ["BerthCore", "BerthSystem"]),
     .target(name: "BerthArchive", dependencies: ["BerthCore", "BerthSystem"]),
@@ -105,7 +106,7 @@ var targets: [Target] = [
                 dependencies: ["BerthCore", "BerthSystem", "CSSH2"],
                 path: "coordinator/BerthHosts"
             ),
-            .testTarget(name: "BerthHostsTests", dependencies: ["BerthHosts"]),
+            .testTarget(name: "BerthHostsTests", dependencies: ["BerthHosts", "BerthSystem", "BerthTestSupport"]),
             .target(
                 name: "BerthCoordinator",
                 dependencies: [
@@ -118,10 +119,15 @@ var targets: [Target] = [
                 dependencies: ["BerthCoordinator", "BerthCore", "BerthSystem"],
                 path: "coordinator/berth-coordinator"
             ),
-            .testTarget(name: "BerthCoordinatorTests", dependencies: ["BerthCoordinator"]),
+            .testTarget(
+                name: "BerthCoordinatorTests",
+                dependencies: ["BerthCoordinator", "BerthSystem", "BerthTestSupport"]
+            ),
             .testTarget(
                 name: "EndToEndTests",
-                dependencies: ["BerthCore", "BerthSystem", "BerthArchive", "BerthStore", "SimulatedDevice"]
+                dependencies: [
+                    "BerthCore", "BerthSystem", "BerthArchive", "BerthStore", "SimulatedDevice", "BerthTestSupport",
+                ]
             ),
         ]
         products.append(.executable(name: "berth-coordinator", targets: ["berth-coordinator"]))

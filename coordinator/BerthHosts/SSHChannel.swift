@@ -1,0 +1,94 @@
+/// An open channel to a host: a stream of bytes to and from the command that the host runs for our key.
+///
+/// Dropping the last reference closes the channel.
+package final class SSHChannel: Sendable {
+    package let endpoint: SSHEndpoint
+    let core: ChannelCore
+
+    private init(endpoint: SSHEndpoint, core: ChannelCore) {
+        self.endpoint = endpoint
+        self.core = core
+    }
+
+    deinit {
+        core.requestClose()
+    }
+
+    /// Connects, checks the host's key, authenticates and starts the command.
+    /// - Throws: any `SSHError`; `.hostKeyChanged` before anything but the key exchange was sent.
+    package static func open(
+        _ endpoint: SSHEndpoint,
+        on loop: SSHEventLoop,
+        limits: SSHChannelLimits = SSHChannelLimits()
+    ) async throws(SSHError) -> SSHChannel {
+        guard HostKey.supportedAlgorithms.contains(endpoint.pinnedHostKey.algorithm) else {
+            throw .hostKeyTypeUnsupported(
+                host: endpoint.hostName,
+                port: endpoint.port,
+                algorithm: endpoint.pinnedHostKey.algorithm
+            )
+        }
+        let key = try await ClientKey.loadOnThread(path: endpoint.identityFile)
+        let id = loop.makeConnectionID()
+        let core = ChannelCore(limits: limits) { loop.submit(.wake(id: id)) }
+        let login = SSHLogin(
+            user: endpoint.user,
+            userBytes: StableBytes(Array(endpoint.user.utf8)),
+            key: key,
+            pinnedHostKey: endpoint.pinnedHostKey,
+            command: StableBytes(Array(endpoint.command.utf8)),
+            core: core
+        )
+        _ = try await loop.connect(id: id, destination: SSHDestination(endpoint), purpose: .channel(login))
+        return SSHChannel(endpoint: endpoint, core: core)
+    }
+
+    /// The key that a host shows, for enrolment: connects and exchanges keys, and sends no authentication.
+    ///
+    /// The key is proved to be the host's own, not that the host is the right one: its owner confirms that.
+    /// - Throws: `SSHError`
+    package static func fetchHostKey(
+        hostName: String,
+        port: UInt16,
+        timeout: Duration = .seconds(20),
+        on loop: SSHEventLoop
+    ) async throws(SSHError) -> HostKey {
+        let destination = SSHDestination(host: hostName, port: port, timeout: timeout)
+        return try await loop.connect(id: loop.makeConnectionID(), destination: destination, purpose: .hostKey)
+    }
+
+    /// What the host sends, for one consumer.
+    package var inbound: SSHInbound { SSHInbound(channel: self) }
+
+    /// Queues a message; suspends while the lane's queue is full. Returning says that it is queued, not that it has
+    /// arrived. Messages of a lane keep their order; control messages overtake bulk messages, but never split one.
+    /// - Throws: `SSHError.closed` with the channel's end, `.sendingFinished`, or `.cancelled` while suspended.
+    package func send(_ bytes: [UInt8], lane: SendLane) async throws(SSHError) {
+        try await core.send(bytes, lane: lane)
+    }
+
+    /// Ends our side of the stream after everything that is queued; the command sees the end of its input.
+    package func finishSending() {
+        core.finishSending()
+    }
+
+    /// Ends the channel and its connection at once; what is queued is dropped. Returns when both are gone.
+    package func close() async {
+        core.requestClose()
+        _ = await core.waitForEnd()
+    }
+
+    /// Why the channel ended; nil while it lives.
+    package var end: SSHChannelEnd? { core.end }
+
+    /// Suspends until the channel has ended.
+    package func waitForEnd() async -> SSHChannelEnd {
+        await core.waitForEnd()
+    }
+
+    /// Received bytes that nobody has taken, now and at most so far.
+    package var unreadBytes: (now: Int, highest: Int) { core.unreadBytes }
+
+    /// Bytes that wait in both lanes.
+    package var queuedBytes: Int { core.queuedBytes }
+}

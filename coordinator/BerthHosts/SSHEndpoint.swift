@@ -1,0 +1,45 @@
+/// Everything that is needed to reach one host: where it is, who we are, and the key it must show.
+package struct SSHEndpoint: Sendable, Hashable {
+    /// A name or a literal address.
+    package var hostName: String
+    package var port: UInt16
+    package var user: String
+    /// Path of the private key: ed25519 or ECDSA, without a passphrase.
+    package var identityFile: String
+    /// The key that was accepted at enrolment; any other ends the connection before authentication.
+    package var pinnedHostKey: HostKey
+    /// What to run; a forced command on the host replaces it.
+    package var command: String
+    /// For everything until the command has been started, name resolution included.
+    package var connectTimeout: Duration
+    /// How often the kernel asks an idle peer whether it lives.
+    package var keepaliveInterval: Duration
+    /// A peer that acknowledges nothing for this long is dead.
+    package var deadPeerAfter: Duration
+    /// Size of the socket's send buffer in bytes; nil leaves it to the kernel.
+    package var sendBufferSize: Int?
+
+    package init(
+        hostName: String,
+        port: UInt16 = 22,
+        user: String,
+        identityFile: String,
+        pinnedHostKey: HostKey,
+        command: String = "berth-agent attach",
+        connectTimeout: Duration = .seconds(20),
+        keepaliveInterval: Duration = .seconds(10),
+        deadPeerAfter: Duration = .seconds(30),
+        sendBufferSize: Int? = nil
+    ) {
+        self.hostName = hostName
+        self.port = port
+        self.user = user
+        self.identityFile = identityFile
+        self.pinnedHostKey = pinnedHostKey
+        self.command = command
+        self.connectTimeout = connectTimeout
+        self.keepaliveInterval = keepaliveInterval
+        self.deadPeerAfter = deadPeerAfter
+        self.sendBufferSize = sendBufferSize
+    }
+}

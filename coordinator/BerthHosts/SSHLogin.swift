@@ -1,0 +1,15 @@
+/// What a connection needs to become a channel.
+struct SSHLogin: Sendable {
+    let user: String
+    let userBytes: StableBytes
+    let key: ClientKey
+    let pinnedHostKey: HostKey
+    let command: StableBytes
+    let core: ChannelCore
+}
+
+/// What a connection is made for.
+enum SSHPurpose: Sendable {
+    case channel(SSHLogin)
+    case hostKey
+}
