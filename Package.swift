@@ -65,16 +65,29 @@ var targets: [Target] = [
         .testTarget(name: "SimulatedDeviceTests", dependencies: ["SimulatedDevice", "BerthSystem"]),
 
         // The sample builds of the demonstration
-        .executableTarget(name: "legacy", dependencies: ["KeychainMigration"], path: "Sources/SampleApps/legacy"),
-        .executableTarget(name: "correct", dependencies: ["KeychainMigration"], path: "Sources/SampleApps/correct"),
+        .target(
+            name: "SampleAppSupport",
+            dependencies: ["KeychainMigration"],
+            path: "Sources/SampleApps/SampleAppSupport"
+        ),
+        .executableTarget(
+            name: "legacy",
+            dependencies: ["KeychainMigration", "SampleAppSupport", "Security"],
+            path: "Sources/SampleApps/legacy"
+        ),
+        .executableTarget(
+            name: "correct",
+            dependencies: ["KeychainMigration", "SampleAppSupport", "Security"],
+            path: "Sources/SampleApps/correct"
+        ),
         .executableTarget(
             name: "renamed-query",
-            dependencies: ["KeychainMigration"],
+            dependencies: ["KeychainMigration", "SampleAppSupport", "Security"],
             path: "Sources/SampleApps/renamed-query"
         ),
         .executableTarget(
             name: "claims-success",
-            dependencies: ["KeychainMigration"],
+            dependencies: ["KeychainMigration", "SampleAppSupport", "Security"],
             path: "Sources/SampleApps/claims-success"
         ),
     ]
@@ -136,6 +149,10 @@ var targets: [Target] = [
 
 for target in targets where ![.system].contains(target.type) && target.name != "CBerthSystem" {
     target.swiftSettings = settings
+    // The sample builds are test builds: the probe is compiled in, as a shipping build leaves it out.
+    if target.path?.hasPrefix("Sources/SampleApps/") == true {
+        target.swiftSettings?.append(.define("BERTH_PROBE"))
+    }
 }
 
 let package = Package(
