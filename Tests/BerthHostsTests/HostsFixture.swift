@@ -53,3 +53,17 @@ func receive(_ count: Int, from iterator: inout SSHInbound.AsyncIterator) async 
     while bytes.count < count, let next = await iterator.next() { bytes += next }
     return bytes
 }
+
+extension SSHChannel {
+    /// Suspends until bytes are queued and have not moved for 200 ms: the host's window is closed.
+    func untilSendingStalls() async throws {
+        var seen = 0
+        var looks = 0
+        try await eventually("nothing is sent any more") {
+            let queued = queuedBytes
+            looks = queued > 0 && queued == seen ? looks + 1 : 0
+            seen = queued
+            return looks == 40
+        }
+    }
+}

@@ -32,7 +32,7 @@ struct SSHChannelTests {
         arguments: [16 << 10, nil]
     )
     func fullDuplex(sendBufferSize: Int?) async throws {
-        let configuration = ["RekeyLimit 1M", "LogLevel DEBUG1"]
+        let configuration = ["RekeyLimit 1M", "ClientAliveInterval 1", "LogLevel DEBUG1"]
         try await HostsFixture.with(forcedCommand: "cat", extraConfiguration: configuration) { fixture in
             var endpoint = try fixture.endpoint
             endpoint.sendBufferSize = sendBufferSize

@@ -80,7 +80,7 @@ package final class TestSSHServer: Sendable {
             )
         )
         listener.withLock { $0 = process }
-        try await wait(for: "sshd to listen") {
+        try await eventually("sshd listens") {
             if let termination = process.termination {
                 throw Failure(description: "sshd ended with \(termination): \(log)")
             }
@@ -139,15 +139,20 @@ package final class TestSSHServer: Sendable {
         }
     }
 
-    /// Looks every few milliseconds whether something has happened, for twenty seconds at most.
-    private func wait(for event: String, _ condition: () throws -> Bool) async throws {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-        while try !condition() {
-            guard ContinuousClock.now < deadline else {
-                throw Failure(description: "waited in vain for \(event); its log: \(log)")
-            }
-            try await Task.sleep(for: .milliseconds(5))
-        }
+    /// Lets another key in, for the same forced command.
+    package func authorize(publicKeyFile: String) throws {
+        let options = try Self.text(of: directory + "/authorized_keys").prefix { $0 != "\n" }
+            .replacingOccurrences(
+                of: try Self.text(of: identityFile + ".pub").trimmingCharacters(in: .newlines),
+                with: ""
+            )
+        let lines = try Self.text(of: directory + "/authorized_keys") + options + Self.text(of: publicKeyFile)
+        try Self.write(lines, to: directory + "/authorized_keys")
+    }
+
+    /// Suspends until sshd's log contains a text, for twenty seconds at most.
+    package func waitForLog(containing text: String) async throws {
+        try await eventually("\"\(text)\" in sshd's log") { log.contains(text) }
     }
 
     private static func parent(of process: Int32) -> Int32? {
