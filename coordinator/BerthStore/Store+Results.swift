@@ -1,0 +1,217 @@
+import BerthCore
+import BerthSystem
+import SQLiteDatabase
+
+extension Store {
+    /// Files an agent's report.
+    ///
+    /// The first report of an open attempt ends it, appends its ledger entry and moves its run, all at once. A repeat
+    /// is acknowledged and changes nothing. The report of an attempt that had been given up is kept beside. `bytes` are
+    /// the report as it came, stored as they are; a host cannot speak for another's attempt.
+    package func record(
+        _ report: AttemptReport,
+        bytes: [UInt8],
+        host: String,
+        now: Int64
+    ) throws(StoreError) -> Acknowledgement.Filing {
+        try change("record the result of attempt \(report.attempt)") { connection in
+            guard let number = RecordID.attempt.number(report.attempt),
+                let row = try Self.attemptRow(number, connection),
+                UInt64(exactly: try row.integer("epoch")) == report.epoch, try row.text("host") == host,
+                RecordID.run.text(try row.integer("run")) == report.run
+            else { return .unknown }
+            guard try row.word(AttemptState.self, "state").isOpen else {
+                if try row.optionalText("report") != nil { return .recorded }
+                try connection.execute(
+                    """
+                    INSERT INTO superseded_report (attempt, report, received_at) VALUES (?, ?, ?)
+                    ON CONFLICT DO NOTHING
+                    """,
+                    [.integer(number), .text(String(decoding: bytes, as: UTF8.self)), .integer(now)]
+                )
+                return .superseded
+            }
+            let pins = try row.json(Pins.self, "pins")
+            let ending = Ending(report: report, pins: pins)
+            try Self.end(row, ending, report: String(decoding: bytes, as: UTF8.self), now: now, connection)
+            return .recorded
+        }
+    }
+
+    /// Ends an attempt whose agent is gone or silent: it is lost, and its run waits again or is out of attempts.
+    /// - Returns: false when the attempt is not open under this epoch any more.
+    @discardableResult
+    package func giveUp(
+        attempt: String,
+        epoch: UInt64,
+        cause: OutcomeCause,
+        now: Int64
+    ) throws(StoreError) -> Bool {
+        try change("give attempt \(attempt) up") { connection in
+            guard let open = try Self.openAttempt(attempt, epoch: epoch, connection),
+                let row = try Self.attemptRow(open.number, connection)
+            else { return false }
+            try Self.end(row, try Ending(lost: row, cause: cause), report: nil, now: now, connection)
+            return true
+        }
+    }
+
+    /// Reports that came after their attempts had been given up, as they came.
+    package func supersededReports() throws(StoreError) -> [(attempt: String, bytes: [UInt8])] {
+        try look("list superseded results") { connection in
+            try connection.rows("SELECT attempt, report FROM superseded_report ORDER BY attempt").map {
+                (RecordID.attempt.text(try $0.integer("attempt")), Array(try $0.text("report").utf8))
+            }
+        }
+    }
+
+    /// How an attempt ended, as its ledger entry will say it.
+    private struct Ending {
+        let outcome: Outcome
+        let cause: OutcomeCause?
+        let checks: [CheckResult]
+        let device: DeviceFacts
+        let agentVersion: String
+        let tools: [String: String]
+        let evidence: Digest?
+
+        /// A report proves something about the pinned platform and system only when its device had them.
+        init(report: AttemptReport, pins: Pins) {
+            let fits = report.device.platform == pins.platform && report.device.os == pins.os
+            let isTrusted = fits || !report.outcome.decides
+            outcome = isTrusted ? report.outcome : .void
+            cause =
+                isTrusted
+                ? report.cause
+                : OutcomeCause(
+                    "device-changed",
+                    "the attempt ran on \(report.device.platform.rawValue) \(report.device.os), and its run pins "
+                        + "\(pins.platform.rawValue) \(pins.os)"
+                )
+            checks = report.checks
+            device = report.device
+            agentVersion = report.agentVersion
+            tools = report.tools
+            evidence = report.evidence
+        }
+
+        init(lost row: DatabaseRow, cause: OutcomeCause) throws {
+            outcome = .lost
+            self.cause = cause
+            checks = []
+            device = try row.json(DeviceFacts.self, "facts")
+            agentVersion = try row.text("agent_version")
+            tools = try row.json([String: String].self, "tools")
+            evidence = nil
+        }
+    }
+
+    private static func attemptRow(_ number: Int64, _ connection: DatabaseConnection) throws -> DatabaseRow? {
+        try connection.firstRow(
+            """
+            SELECT attempt.*, run.batch, run.cancel_requested, run.pins AS pins_number, pins.bytes AS pins
+            FROM attempt JOIN run ON run.number = attempt.run JOIN pins ON pins.number = run.pins
+            WHERE attempt.number = ?
+            """,
+            [.integer(number)]
+        )
+    }
+
+    private static func end(
+        _ row: DatabaseRow,
+        _ ending: Ending,
+        report: String?,
+        now: Int64,
+        _ connection: DatabaseConnection
+    ) throws {
+        let run = try row.integer("run")
+        try connection.execute(
+            """
+            UPDATE attempt SET state = 'ended', outcome = ?, cause = ?, report = ?, ended_at = ?
+            WHERE number = ? AND state IN ('assigned', 'running')
+            """,
+            [
+                .text(ending.outcome.rawValue), try ending.cause.map { try .json($0) } ?? .null, .init(report),
+                .integer(now), try row.value("number"),
+            ]
+        )
+        try appendEntry(row, ending, now: now, connection)
+        if ending.outcome.decides {
+            let verdict = try verdict(ending.outcome, pins: try row.value("pins_number"), connection)
+            try finish(run, .finished, verdict, now: now, connection)
+        } else if ending.outcome == .cancelled {
+            try finish(run, .cancelled, .cancelled, now: now, connection)
+        } else if try row.bool("cancel_requested") {
+            try finish(run, .cancelled, .cancelled, now: now, connection)
+        } else if try unprovenAttempts(run, connection) >= attemptLimit {
+            try finish(run, .finished, .unproven, now: now, connection)
+        } else {
+            try connection.execute("UPDATE run SET state = 'queued' WHERE number = ?", [.integer(run)])
+        }
+    }
+
+    private static func appendEntry(
+        _ row: DatabaseRow,
+        _ ending: Ending,
+        now: Int64,
+        _ connection: DatabaseConnection
+    ) throws {
+        let pins = try row.json(Pins.self, "pins")
+        let head = try ledgerHead(pins.kind, connection)
+        let entry = LedgerEntry(
+            ledger: pins.kind,
+            sequence: head.length + 1,
+            previous: head.head,
+            recordedAt: now,
+            batch: RecordID.batch.text(try row.integer("batch")),
+            run: RecordID.run.text(try row.integer("run")),
+            attempt: RecordID.attempt.text(try row.integer("number")),
+            epoch: UInt64(try row.integer("epoch")),
+            pins: pins,
+            slot: try row.text("slot"),
+            host: try row.text("host"),
+            device: ending.device,
+            agentVersion: ending.agentVersion,
+            tools: ending.tools,
+            outcome: ending.outcome,
+            cause: ending.cause,
+            checks: ending.checks,
+            evidence: ending.evidence,
+            deciding: ending.outcome.decides
+        )
+        let bytes = try CanonicalJSON.encode(entry)
+        try connection.execute(
+            """
+            INSERT INTO ledger_entry (ledger, sequence, attempt, run, pins, outcome, deciding, bytes, hex)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(pins.kind.rawValue), .integer(entry.sequence), try row.value("number"), try row.value("run"),
+                try row.value("pins_number"), .text(entry.outcome.rawValue), .init(entry.deciding), .blob(bytes),
+                .text(Hex.encode(SHA256.digest(of: bytes))),
+            ]
+        )
+    }
+
+    /// Flaky once equal pins have both passed and failed, in whatever batches.
+    private static func verdict(
+        _ outcome: Outcome,
+        pins: DatabaseValue,
+        _ connection: DatabaseConnection
+    ) throws -> RunVerdict {
+        let other: Outcome = outcome == .passed ? .failed : .passed
+        let contradiction = try connection.firstRow(
+            "SELECT 1 FROM ledger_entry WHERE deciding = 1 AND pins = ? AND outcome = ? LIMIT 1",
+            [pins, .text(other.rawValue)]
+        )
+        if contradiction != nil { return .flaky }
+        return outcome == .passed ? .passed : .failed
+    }
+
+    private static func unprovenAttempts(_ run: Int64, _ connection: DatabaseConnection) throws -> Int64 {
+        try connection.firstRow(
+            "SELECT count(*) FROM attempt WHERE run = ? AND outcome IN ('errored', 'void', 'lost')",
+            [.integer(run)]
+        )?.integer(0) ?? 0
+    }
+}

@@ -1,0 +1,112 @@
+import BerthCore
+import SQLiteDatabase
+
+/// Why the store refused an operation. Nothing of a refused operation is kept.
+package enum StoreError: Error, Equatable, CustomStringConvertible {
+    /// No build has this ID, prefix or name.
+    case unknownBuild(reference: String, known: [String])
+    /// Several builds answer to it.
+    case ambiguousBuild(reference: String, candidates: [String])
+    case unknownCase(name: String, known: [String])
+    case unknownHost(name: String, known: [String])
+    /// A host of this name is already enrolled with other particulars.
+    case hostTaken(name: String)
+    case invalidName(what: String, name: String)
+    case unknownSlot(name: String)
+    /// The slot's name is in use on another host.
+    case slotOfOtherHost(slot: String, host: String)
+    /// The highest epoch that an agent reported leaves no room to continue.
+    case epochOutOfRange(slot: String, epoch: UInt64)
+    case tokenTaken(name: String)
+    case unknownBatch(id: String)
+    case unknownRun(id: String)
+    case invalidSubmission(problem: String)
+    /// The key was used before for another submission.
+    case idempotencyConflict(key: String, batch: String)
+    /// The database was written by a newer version of Berth.
+    case newerSchema(path: String, found: Int64, known: Int64)
+    /// The disk, quota or size limit of the database is exhausted.
+    case storageFull(operation: String)
+    /// Stored bytes do not follow their format.
+    case damaged(operation: String, problem: String)
+    case database(operation: String, error: DatabaseError)
+    case closed(operation: String)
+
+    init(_ operation: String, _ error: any Error) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as DatabaseError where error.code.primary == .full: self = .storageFull(operation: operation)
+        case let error as DatabaseError: self = .database(operation: operation, error: error)
+        default: self = .damaged(operation: operation, problem: "\(error)")
+        }
+    }
+
+    /// A stable word, part of the HTTP interface.
+    package var code: String {
+        switch self {
+        case .unknownBuild: "unknown-build"
+        case .ambiguousBuild: "ambiguous-build"
+        case .unknownCase: "unknown-case"
+        case .unknownHost: "unknown-host"
+        case .hostTaken: "host-taken"
+        case .invalidName: "invalid-name"
+        case .unknownSlot: "unknown-slot"
+        case .slotOfOtherHost: "slot-of-other-host"
+        case .epochOutOfRange: "epoch-out-of-range"
+        case .tokenTaken: "token-taken"
+        case .unknownBatch: "unknown-batch"
+        case .unknownRun: "unknown-run"
+        case .invalidSubmission: "invalid-submission"
+        case .idempotencyConflict: "idempotency-conflict"
+        case .newerSchema: "newer-schema"
+        case .storageFull: "storage-full"
+        case .damaged: "storage-damaged"
+        case .database: "storage-failed"
+        case .closed: "storage-closed"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .unknownBuild(let reference, let known):
+            "no build is called \(reference.debugDescription); "
+                + Self.list(known, "the archive holds", "the archive is empty")
+        case .ambiguousBuild(let reference, let candidates):
+            "\(reference.debugDescription) could be \(candidates.joined(separator: ", ")): "
+                + "give more digits of the one meant"
+        case .unknownCase(let name, let known):
+            "no case is called \(name.debugDescription); \(Self.list(known, "there are", "there are none"))"
+        case .unknownHost(let name, let known):
+            "no host is called \(name.debugDescription); \(Self.list(known, "there are", "none is enrolled"))"
+        case .hostTaken(let name):
+            "a host called \(name) is already enrolled with another address, user or key: choose another name"
+        case .invalidName(let what, let name):
+            "\(name.debugDescription) cannot name a \(what): use 1 to 64 letters, digits, dots, dashes and underscores"
+        case .unknownSlot(let name): "no agent has reported a slot called \(name.debugDescription) yet"
+        case .slotOfOtherHost(let slot, let host):
+            "slot \(slot) belongs to host \(host): give the slots of different hosts different names"
+        case .epochOutOfRange(let slot, let epoch):
+            "slot \(slot) reports epoch \(epoch), above which nothing can be counted: its agent's state is damaged"
+        case .tokenTaken(let name): "a token called \(name) exists with another value or role: choose another name"
+        case .unknownBatch(let id): "there is no batch \(id.debugDescription)"
+        case .unknownRun(let id): "there is no run \(id.debugDescription)"
+        case .invalidSubmission(let problem): "the submission cannot be accepted: \(problem)"
+        case .idempotencyConflict(let key, let batch):
+            "the idempotency key \(key.debugDescription) was used for batch \(batch), which asked for something else"
+        case .newerSchema(let path, let found, let known):
+            "the store \(path) has schema version \(found), and this program knows versions up to \(known): "
+                + "use the newer program"
+        case .storageFull(let operation):
+            "cannot \(operation): the disk of the store is full; nothing was changed, free space and try again"
+        case .damaged(let operation, let problem): "cannot \(operation): the store is damaged: \(problem)"
+        case .database(let operation, let error): "cannot \(operation): \(error)"
+        case .closed(let operation): "cannot \(operation): the store is closed"
+        }
+    }
+
+    private static func list(_ names: [String], _ introduction: String, _ nothing: String) -> String {
+        guard !names.isEmpty else { return nothing }
+        let more = names.count > 20 ? " and \(names.count - 20) more" : ""
+        return "\(introduction) \(names.prefix(20).joined(separator: ", "))\(more)"
+    }
+}
