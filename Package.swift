@@ -34,7 +34,7 @@ var targets: [Target] = [
     .executableTarget(name: "berth", dependencies: ["BerthCore", "BerthSystem", "BerthArchive"]),
 
     // For app developers
-    .target(name: "KeychainMigration"),
+    .target(name: "KeychainMigration", exclude: ["README.md"]),
     .testTarget(name: "KeychainMigrationTests", dependencies: ["KeychainMigration"]),
 
     // The agent

@@ -90,7 +90,7 @@ final class StandInKeychain {
             }
             let found = items.filter { matches($0, query) }
             guard let first = found.first else { return errSecItemNotFound }
-            let all = (query[kSecMatchLimit] as? CFString) == kSecMatchLimitAll
+            let all = plain(query)[kSecMatchLimit as String] as? String == kSecMatchLimitAll as String
             let dictionaries = (all ? found : [first]).map { item in
                 var dictionary = item.attributes
                 if query[kSecReturnData] as? Bool == true { dictionary["v_Data"] = item.data }
