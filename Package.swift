@@ -60,7 +60,7 @@ var targets: [Target] = [
         // The simulated device
         .target(name: "Security"),
         .testTarget(name: "SecurityTests", dependencies: ["Security", "SimulatedDevice", "BerthSystem"]),
-        .target(name: "SimulatedDevice", dependencies: ["BerthSystem", "SQLiteDatabase"]),
+        .target(name: "SimulatedDevice", dependencies: ["BerthSystem", "CBerthSystem", "SQLiteDatabase"]),
         .executableTarget(name: "berth-sim", dependencies: ["SimulatedDevice", "BerthSystem"]),
         .testTarget(name: "SimulatedDeviceTests", dependencies: ["SimulatedDevice", "BerthSystem"]),
 

@@ -22,9 +22,7 @@ enum KeychainConnection {
             guard let answer = try KeychainMessage.decode(socket.receive(limit: KeychainMessage.longest)) else {
                 return unavailable("the device's answer cannot be read")
             }
-            if let unsupported = answer.unsupported {
-                say("Security: the simulated device does not support \(unsupported)")
-            }
+            if let notice = answer.notice { say("Security: \(notice)") }
             return answer
         } catch {
             return unavailable("\(error)")
@@ -36,7 +34,7 @@ enum KeychainConnection {
             "Security: no keychain is available (\(reason)). Install this program as an app on a booted simulated "
                 + "device and start it with `berth-sim simctl launch`."
         )
-        return KeychainAnswer(status: errSecNotAvailable, result: nil, unsupported: nil)
+        return KeychainAnswer(status: errSecNotAvailable, result: nil, notice: nil)
     }
 
     private static func say(_ line: String) {

@@ -22,7 +22,7 @@ enum KeychainMessage {
         return KeychainAnswer(
             status: OSStatus(truncatingIfNeeded: status),
             result: message["result"].map(decode(value:)),
-            unsupported: message["unsupported"] as? String
+            notice: message["notice"] as? String
         )
     }
 
@@ -30,7 +30,7 @@ enum KeychainMessage {
         var encoded: [String: Any] = [:]
         for (key, value) in dictionary {
             // A key of another type cannot be mistaken for an attribute: it gets a name that no attribute has.
-            let name = (key as? String) ?? ((key as? NSString).map { String(describing: $0) } ?? "$key")
+            let name = (key as? String) ?? ((key as? NSString).map { String(describing: $0) } ?? "$unnamed")
             encoded[name] = encode(value: value)
         }
         return encoded
@@ -76,6 +76,6 @@ enum KeychainMessage {
 struct KeychainAnswer {
     let status: OSStatus
     let result: AnyObject?
-    /// What the call asked for that the simulated device does not have.
-    let unsupported: String?
+    /// What the developer of the app should know about the call, such as what it asked for that does not exist here.
+    let notice: String?
 }

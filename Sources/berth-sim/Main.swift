@@ -1,3 +1,10 @@
-@main struct Main {
-    static func main() {}
+import BerthSystem
+import Foundation
+import SimulatedDevice
+
+@main
+struct Main {
+    static func main() {
+        exit(BerthSim.run(CommandLine.arguments))
+    }
 }

@@ -47,4 +47,6 @@ void berth_die_with_parent(void);
 /// Opens a file with the close-on-exec flag. Returns the descriptor, or the negated errno value.
 int berth_open(const char *path, int flags, int mode);
 
+#include "berth_application.h"
+
 #endif
