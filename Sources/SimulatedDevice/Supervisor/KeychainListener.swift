@@ -50,7 +50,7 @@ final class KeychainListener: Sendable {
                 notice: "process \(process ?? -1) is no app of this device; start it with `simctl launch`"
             )
         }
-        do {
+        do throws(KeychainFailure) {
             let call = try KeychainMessage.decode(message)
             let answer = service.withLock { service in
                 service?.call(call.operation, query: call.query, changes: call.changes, client: application.client)
