@@ -32,6 +32,10 @@ var targets: [Target] = [
     .target(name: "BerthArchive", dependencies: ["BerthCore", "BerthSystem"]),
     .testTarget(name: "BerthArchiveTests", dependencies: ["BerthArchive"]),
     .executableTarget(name: "berth", dependencies: ["BerthCore", "BerthSystem", "BerthArchive"]),
+    .testTarget(
+        name: "BerthCLITests",
+        dependencies: ["berth", "BerthCore", "BerthSystem", "BerthArchive", "BerthTestSupport"]
+    ),
 
     // For app developers
     .target(name: "KeychainMigration", exclude: ["README.md"]),
@@ -113,7 +117,10 @@ var targets: [Target] = [
                 dependencies: ["BerthCore", "BerthSystem", "SQLiteDatabase"],
                 path: "coordinator/BerthStore"
             ),
-            .testTarget(name: "BerthStoreTests", dependencies: ["BerthStore"]),
+            .testTarget(
+                name: "BerthStoreTests",
+                dependencies: ["BerthStore", "BerthCore", "BerthSystem", "SQLiteDatabase", "BerthTestSupport"]
+            ),
             .target(
                 name: "BerthHosts",
                 dependencies: ["BerthCore", "BerthSystem", "CSSH2"],

@@ -53,7 +53,7 @@ extension Store {
     }
 
     /// One seek in the queue's index for each requirement class that the slot satisfies.
-    static let nextRunQuery = """
+    package static let nextRunQuery = """
         SELECT run.number FROM slot_class JOIN run ON run.number = (
             SELECT waiting.number FROM run AS waiting INDEXED BY run_queue
             WHERE waiting.class = slot_class.class AND waiting.state = 'queued' AND waiting.last_host IS NOT ?2

@@ -67,7 +67,10 @@ extension Store {
     ) throws -> [RunView] {
         var attempts: [Int64: [AttemptView]] = [:]
         try connection.statement(
-            "SELECT attempt.* FROM attempt JOIN run ON run.number = attempt.run WHERE \(condition) ORDER BY attempt.number"
+            """
+            SELECT attempt.* FROM attempt JOIN run ON run.number = attempt.run
+            WHERE \(condition) ORDER BY attempt.number
+            """
         ).forEachRow([.integer(number)]) { row in
             attempts[try row.integer("run"), default: []].append(try attemptView(row))
             return true

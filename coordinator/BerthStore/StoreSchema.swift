@@ -132,7 +132,7 @@ enum StoreSchema {
             CHECK (state <> 'queued' OR cancel_requested = 0)
         ) STRICT;
         CREATE INDEX run_by_batch ON run (batch);
-        CREATE INDEX run_queue ON run (class, priority DESC, number, last_host) WHERE state = 'queued';
+        CREATE INDEX run_queue ON run (class, priority DESC, number, last_host, state) WHERE state = 'queued';
         CREATE INDEX run_at_work ON run (state) WHERE state IN ('assigned', 'running');
 
         CREATE TRIGGER run_moves_legally BEFORE UPDATE OF state ON run

@@ -63,7 +63,8 @@ package struct SubmitOp: Sendable {
         let (runs, tooManyRuns) = pairs.multipliedReportingOverflow(by: repeats)
         if tooManyPairs || tooManyRuns || runs > limit {
             return
-                "\(paths.count) paths, \(cases.count) cases and \(repeats) repeats are more than the \(limit) runs that a batch may have"
+                "\(paths.count) paths, \(cases.count) cases and \(repeats) repeats make more than the \(limit) runs "
+                + "that a batch may have"
         }
         return nil
     }

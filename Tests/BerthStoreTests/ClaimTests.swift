@@ -1,0 +1,75 @@
+import BerthCore
+import BerthStore
+import BerthSystem
+import SQLiteDatabase
+import Testing
+
+@Suite("Claims", .timeLimit(.minutes(1)))
+struct ClaimTests {
+    @Test("32 claimers at once, each asking four times: every run goes to exactly one slot")
+    func exclusive() async throws {
+        let farm = try await StoreFixture()
+        let slots = (1...32).map { "sim-\($0)" }
+        for slot in slots { try await farm.addSlot(slot) }
+        _ = try await farm.submit(repeats: 24)
+        let claims = try await withThrowingTaskGroup(of: (String, Assignment?).self) { group in
+            for slot in slots + slots + slots + slots {
+                group.addTask {
+                    let nonce = Hex.encode(RandomBytes.make(16))
+                    return (slot, try await farm.store.claim(slot: slot, now: 4, nonce: nonce, timeout: 1))
+                }
+            }
+            return try await group.reduce(into: [String: Set<Assignment?>]()) { $0[$1.0, default: []].insert($1.1) }
+        }
+        // Whoever asks again gets the very same attempt, with the same nonce.
+        #expect(claims.values.allSatisfy { $0.count == 1 })
+        let assignments = claims.values.compactMap { $0.first ?? nil }
+        #expect(Set(assignments.map(\.run)).count == 24)
+        #expect(assignments.count == 24)
+        #expect(try await farm.store.counts() == (queued: 0, running: 24))
+    }
+
+    @Test("Higher priority first, then age; only runs that the slot's system can take")
+    func order() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("other", os: OSPin(version: "17.0", build: "21A1"))
+        let low = try await farm.submit(repeats: 2)
+        let high = try await farm.submit(priority: 5)
+        #expect(try await farm.start("other") == nil)
+        // Slots that come after the submission are matched too, and an agent may bring another system later.
+        try await farm.addSlot("other")
+        try await farm.addSlot("sim-1")
+        try await farm.addSlot("sim-2")
+        #expect(try await farm.start("sim-1")?.run == high.runs.first?.id)
+        #expect(try await farm.start("other")?.run == low.runs.first?.id)
+        #expect(try await farm.start("sim-2")?.run == low.runs.last?.id)
+        await #expect(throws: StoreError.unknownSlot(name: "nowhere")) { try await farm.start("nowhere") }
+    }
+
+    @Test("A device takes one attempt, even when two slots claim to have it")
+    func oneDevice() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("sim-1", device: "shared")
+        try await farm.addSlot("sim-2", device: "shared")
+        _ = try await farm.submit(repeats: 2)
+        let first = try #require(try await farm.start("sim-1"))
+        #expect(try await farm.start("sim-2") == nil)
+        try await farm.end(first, .passed)
+        #expect(try await farm.start("sim-2")?.epoch == first.epoch + 1)
+        await #expect(throws: StoreError.slotOfOtherHost(slot: "sim-1", host: "alpha")) {
+            try await farm.addSlot("sim-1", host: "beta")
+        }
+    }
+
+    @Test("A claim seeks in the queue's index instead of reading the queue")
+    func indexed() async throws {
+        let farm = try await StoreFixture()
+        let connection = try DatabaseConnection(path: farm.path)
+        let plan = try connection.rows("EXPLAIN QUERY PLAN " + Store.nextRunQuery, ["sim-1", ""])
+            .map { try $0.text("detail") }
+        #expect(plan.contains { $0.contains("USING COVERING INDEX run_queue (class=?)") })
+        #expect(!plan.contains { $0.hasPrefix("SCAN") })
+        // The one sort is over the classes of the slot, not over the queue.
+        #expect(plan.count { $0.contains("TEMP B-TREE") } == 1)
+    }
+}

@@ -1,0 +1,126 @@
+import BerthCore
+import BerthStore
+import BerthSystem
+import BerthTestSupport
+import Foundation
+import SQLiteDatabase
+import Testing
+
+@Suite("Recording", .timeLimit(.minutes(1)))
+struct RecordingTests {
+    @Test("A result is recorded exactly once, however often it comes and whenever the coordinator dies")
+    func exactlyOnce() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("sim-1")
+        _ = try await farm.submit(repeats: 2)
+        let first = try #require(try await farm.start("sim-1"))
+        try await withThrowingTaskGroup(of: Acknowledgement.Filing.self) { group in
+            for _ in 0..<8 { group.addTask { try await farm.end(first, .passed) } }
+            for try await filing in group { #expect(filing == .recorded) }
+        }
+        let second = try #require(try await farm.start("sim-1"))
+
+        // What the disk holds at this moment is all that a killed coordinator leaves: database and log, not merged.
+        let survivor = "\(farm.folder.path)/survivor.sqlite"
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: farm.path + suffix, toPath: survivor + suffix)
+        }
+        let reopened = try await Store.open(path: survivor)
+        #expect(try await reopened.openAttempts().map(\.attempt) == [second.attempt])
+        #expect(try await reopened.assignment(of: second.attempt) == second)
+        #expect(try await farm.end(first, .passed, in: reopened) == .recorded)
+        #expect(try await farm.end(second, .failed, in: reopened) == .recorded)
+        #expect(try await farm.end(second, .failed, in: reopened) == .recorded)
+        let bytes = try await reopened.ledgerBytes(.simulator)
+        let head = try LedgerChain.verify(bytes, of: .simulator) { Digest(bytes: SHA256.digest(of: $0)) }
+        #expect(head.length == 2)
+        #expect(try await reopened.batch(id: "b-1").isFinished)
+        await reopened.close()
+        await #expect(throws: StoreError.closed(operation: "count runs")) { try await reopened.counts() }
+    }
+
+    @Test("The late result of a lost attempt is kept beside and changes nothing")
+    func superseded() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("sim-1")
+        _ = try await farm.submit()
+        let lost = try #require(try await farm.start("sim-1"))
+        let cause = OutcomeCause("lease-ran-out", "no heartbeat")
+        #expect(try await farm.store.giveUp(attempt: lost.attempt, epoch: lost.epoch, cause: cause, now: 8))
+        #expect(try await farm.store.giveUp(attempt: lost.attempt, epoch: lost.epoch, cause: cause, now: 9) == false)
+        let retry = try #require(try await farm.start("sim-1"))
+        #expect(retry.run == lost.run)
+        #expect(retry.epoch > lost.epoch)
+        #expect(try await farm.end(lost, .passed) == .superseded)
+        #expect(try await farm.end(lost, .passed) == .superseded)
+        #expect(try await farm.store.supersededReports().map(\.attempt) == [lost.attempt])
+        #expect(try await farm.store.run(id: lost.run).state == .running)
+        try await farm.end(retry, .failed)
+        let run = try await farm.store.run(id: lost.run)
+        #expect(run.verdict == .failed)
+        #expect(run.attempts.map(\.outcome) == [.lost, .failed])
+        #expect(try await farm.store.ledger(.simulator).entries.map(\.outcome) == [.lost, .failed])
+    }
+
+    @Test("The database itself refuses to change, remove or double an entry, and to decide a run twice")
+    func appendOnly() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("sim-1")
+        _ = try await farm.submit()
+        try await farm.end(try #require(try await farm.start("sim-1")), .errored)
+        try await farm.end(try #require(try await farm.start("sim-1")), .passed)
+        let connection = try DatabaseConnection(path: farm.path)
+        let copy = "SELECT ledger, %, attempt, run, pins, outcome, deciding, bytes, hex FROM ledger_entry"
+        for sql in [
+            "UPDATE ledger_entry SET outcome = 'failed' WHERE sequence = 2",
+            "DELETE FROM ledger_entry WHERE sequence = 2",
+            "INSERT INTO ledger_entry \(copy.replacingOccurrences(of: "%", with: "3")) WHERE sequence = 2",
+            "INSERT OR REPLACE INTO ledger_entry \(copy.replacingOccurrences(of: "%", with: "2")) WHERE sequence = 2",
+            "UPDATE run SET state = 'queued', verdict = NULL, finished_at = NULL WHERE number = 1",
+            "UPDATE run SET verdict = NULL WHERE number = 1",
+            "UPDATE attempt SET outcome = 'passed' WHERE number = 1",
+        ] {
+            #expect(throws: DatabaseError.self, "\(sql)") { try connection.execute(sql) }
+        }
+        #expect(try await farm.verifiedHead().length == 2)
+        #expect(try await farm.store.run(id: "r-1").verdict == .passed)
+    }
+
+    @Test("A single altered byte breaks the chain at its place")
+    func tampered() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("sim-1")
+        _ = try await farm.submit(repeats: 3)
+        for _ in 0..<3 { try await farm.end(try #require(try await farm.start("sim-1")), .failed) }
+        var bytes = try await farm.store.ledgerBytes(.simulator)
+        let text = String(decoding: bytes[1], as: UTF8.self)
+        bytes[1] = Array(text.replacingOccurrences(of: "\"epoch\":2", with: "\"epoch\":3").utf8)
+        #expect(bytes[1] != Array(text.utf8))
+        let broken = #expect(throws: LedgerChain.Break.self) {
+            try LedgerChain.verify(bytes, of: .simulator) { Digest(bytes: SHA256.digest(of: $0)) }
+        }
+        #expect(broken?.sequence == 3)
+    }
+
+    @Test("A full disk refuses by name and loses nothing")
+    func full() async throws {
+        let farm = try await StoreFixture(sizeLimit: 400 << 10)
+        try await farm.addSlot("sim-1")
+        _ = try await farm.submit()
+        let assignment = try #require(try await farm.start("sim-1"))
+        var accepted = 0
+        await #expect(throws: StoreError.storageFull(operation: "submit a batch")) {
+            while true {
+                _ = try await farm.submit(cases: ["restart"], repeats: 400)
+                accepted += 1
+            }
+        }
+        #expect(try await farm.store.counts() == (queued: accepted * 400, running: 1))
+        #expect(try await farm.store.batches(limit: 1000).count == accepted + 1)
+        #expect(try await farm.store.openAttempts().map(\.attempt) == [assignment.attempt])
+        await farm.store.close()
+        let roomier = try await Store.open(path: farm.path)
+        #expect(try await farm.end(assignment, .passed, in: roomier) == .recorded)
+        #expect(try await roomier.run(id: assignment.run).verdict == .passed)
+    }
+}
