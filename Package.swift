@@ -124,7 +124,8 @@ var targets: [Target] = [
             .target(
                 name: "BerthHosts",
                 dependencies: ["BerthCore", "BerthSystem", "CSSH2"],
-                path: "coordinator/BerthHosts"
+                path: "coordinator/BerthHosts",
+                exclude: ["README.md"]
             ),
             .testTarget(name: "BerthHostsTests", dependencies: ["BerthHosts", "BerthSystem", "BerthTestSupport"]),
             .target(

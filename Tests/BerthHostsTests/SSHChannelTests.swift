@@ -27,16 +27,22 @@ struct SSHChannelTests {
         }
     }
 
-    @Test(
-        "100 MiB both ways at once arrive intact while keys are exchanged every MiB and the send buffer is small",
-        arguments: [16 << 10, nil]
-    )
-    func fullDuplex(sendBufferSize: Int?) async throws {
+    /// How the bytes get to sshd.
+    enum Route: CaseIterable {
+        case smallSendBuffer
+        case ordinarySocket
+        /// A socket pair with the smallest buffer that there is: nearly every packet is sent in several parts.
+        case tightTunnel
+    }
+
+    @Test("100 MiB both ways at once arrive intact while keys are exchanged every MiB", arguments: Route.allCases)
+    func fullDuplex(route: Route) async throws {
         let configuration = ["RekeyLimit 1M", "ClientAliveInterval 1", "LogLevel DEBUG1"]
         try await HostsFixture.with(forcedCommand: "cat", extraConfiguration: configuration) { fixture in
             var endpoint = try fixture.endpoint
-            endpoint.sendBufferSize = sendBufferSize
-            let channel = try await SSHChannel.open(endpoint, on: fixture.loop)
+            if route == .smallSendBuffer { endpoint.sendBufferSize = 16 << 10 }
+            let tunnel = route == .tightTunnel ? try TightTunnel(port: fixture.server.port) : nil
+            let channel = try await SSHChannel.open(endpoint, on: fixture.loop, through: tunnel?.end)
             let total = 100 << 20
             let block = RandomBytes.make((1 << 20) + 13)
             let started = ContinuousClock.now

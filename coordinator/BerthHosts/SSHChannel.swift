@@ -1,3 +1,5 @@
+import BerthSystem
+
 /// An open channel to a host: a stream of bytes to and from the command that the host runs for our key.
 ///
 /// Dropping the last reference closes the channel.
@@ -15,11 +17,17 @@ package final class SSHChannel: Sendable {
     }
 
     /// Connects, checks the host's key, authenticates and starts the command.
+    /// - Parameters:
+    ///   - endpoint: the host and the key to it.
+    ///   - loop: the loop that serves the channel to its end.
+    ///   - limits: what the channel may keep in memory.
+    ///   - socket: a stream socket that already leads to the host's sshd, such as a tunnel's end; its options stay.
     /// - Throws: any `SSHError`; `.hostKeyChanged` before anything but the key exchange was sent.
     package static func open(
         _ endpoint: SSHEndpoint,
         on loop: SSHEventLoop,
-        limits: SSHChannelLimits = SSHChannelLimits()
+        limits: SSHChannelLimits = SSHChannelLimits(),
+        through socket: FileDescriptor? = nil
     ) async throws(SSHError) -> SSHChannel {
         guard HostKey.supportedAlgorithms.contains(endpoint.pinnedHostKey.algorithm) else {
             throw .hostKeyTypeUnsupported(
@@ -39,7 +47,11 @@ package final class SSHChannel: Sendable {
             command: StableBytes(Array(endpoint.command.utf8)),
             core: core
         )
-        _ = try await loop.connect(id: id, destination: SSHDestination(endpoint), purpose: .channel(login))
+        _ = try await loop.connect(
+            id: id,
+            destination: SSHDestination(endpoint, socket: socket),
+            purpose: .channel(login)
+        )
         return SSHChannel(endpoint: endpoint, core: core)
     }
 

@@ -68,6 +68,14 @@ final class SSHConnection {
     /// Starts to resolve the name; the closure gets the result, on any thread.
     func begin(whenResolved: @escaping @Sendable (Result<[SocketAddress], SSHError>) -> Void) {
         let (host, port) = (destination.host, destination.port)
+        if let connected = destination.socket {
+            do {
+                phase = .connecting(try TCPSocket(connected: connected), rest: [])
+            } catch {
+                fail(.unreachable(host: host, port: port, reason: "\(error)"))
+            }
+            return
+        }
         if let addresses = try? SocketAddress.resolve(host: host, port: port, numericOnly: true) {
             whenResolved(.success(addresses))
             return

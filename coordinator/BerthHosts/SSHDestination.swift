@@ -1,3 +1,5 @@
+import BerthSystem
+
 /// Where to connect and with which bounds; the part of an endpoint that needs no key.
 struct SSHDestination: Sendable {
     var host: String
@@ -6,8 +8,11 @@ struct SSHDestination: Sendable {
     var keepaliveInterval: Duration
     var deadPeerAfter: Duration
     var sendBufferSize: Int?
+    /// Already connected; nil: connect to the host.
+    var socket: FileDescriptor?
 
-    init(_ endpoint: SSHEndpoint) {
+    init(_ endpoint: SSHEndpoint, socket: FileDescriptor?) {
+        self.socket = socket
         host = endpoint.hostName
         port = endpoint.port
         connectTimeout = endpoint.connectTimeout

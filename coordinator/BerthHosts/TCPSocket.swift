@@ -38,6 +38,13 @@ struct TCPSocket {
         guard result == 0 || errno == EINPROGRESS || errno == EINTR else { throw SystemError(operation: "connect") }
     }
 
+    /// Takes a socket that somebody else has connected, of whatever kind.
+    /// - Throws: `SystemError`
+    init(connected descriptor: FileDescriptor) throws {
+        self.descriptor = descriptor
+        try retryingInterrupts("make a socket non-blocking") { fcntl(descriptor.number, F_SETFL, O_NONBLOCK) }
+    }
+
     /// The pending error of the socket, which this clears; nil if there is none.
     var error: SystemError? {
         var code: Int32 = 0
