@@ -102,6 +102,10 @@ var targets: [Target] = [
     for target in targets where target.name == "BerthSystem" {
         target.dependencies.append("CCrypto")
     }
+    // On Linux the sample apps are tested on a simulated device.
+    for target in targets where target.name == "KeychainMigrationTests" {
+        target.dependencies.append("BerthSystem")
+    }
     for target in targets where target.name == "KeychainMigration" || target.name == "KeychainMigrationTests" {
         target.dependencies.append("Security")
     }

@@ -96,7 +96,13 @@ struct ParsedStatus: Decodable {
         var status: Int
         var content: String
         var contract: Contract
+        var modified: Int?
         var reference: String?
+    }
+    struct Build: Decodable {
+        var bundleIdentifier: String
+        var version: String
+        var number: String
     }
     struct Step: Decodable, Equatable {
         var what: String
@@ -120,6 +126,7 @@ struct ParsedStatus: Decodable {
     var nonce: String
     var epoch: Int?
     var epochMarker: Int?
+    var build: Build
     var steps: [Step]
     var items: [Item]
     var migration: Migration?
