@@ -172,7 +172,8 @@ import Testing
         fixture.delete = { _ in errSecSuccess }
         let idle = try fixture.status(["-BerthCleanUp"] + nonce, isLegacy: true)
         #expect(idle.reason == "1 of this attempt's items are left")
-        fixture.delete = { [fixture] _ in fixture.keychain.access.delete([kSecClass: kSecClassGenericPassword]) }
+        let keychain = fixture.keychain.access
+        fixture.delete = { _ in keychain.delete([kSecClass: kSecClassGenericPassword]) }
         let broad = try fixture.status(["-BerthCleanUp"] + nonce, isLegacy: true)
         #expect(broad.censusAfter?.bystanders == 0)
         #expect(broad.reason == "bystanders changed while this attempt's items were deleted")
