@@ -1,0 +1,30 @@
+import BerthCore
+
+/// Shows one build.
+struct BuildShowCommand: Command {
+    static let description = CommandDescription(
+        name: "build show",
+        summary: "Show what a build says about itself.",
+        operands: [.init(name: "REF", help: "a build's ID, six or more of its digits, or its name")]
+    )
+
+    private let reference: String
+
+    init(_ arguments: ParsedArguments) throws {
+        reference = arguments.operands[0]
+    }
+
+    func run(_ context: CommandContext) async throws -> ExitStatus {
+        let answer = try await context.client.get(APIClient.path("builds", reference), as: BuildRecord.self)
+        context.show(answer) { build in
+            let facts = build.description
+            return PlainText.facts([
+                ("name", facts.name), ("ID", build.id.description), ("bundle", facts.bundleIdentifier),
+                ("version", "\(facts.version) (\(facts.number))"), ("platform", facts.platform.rawValue),
+                ("minimum OS", facts.minimumOS ?? "not given"), ("executable", facts.executable),
+                ("size", PlainText.size(build.size)), ("archived", PlainText.time(build.archivedAt)),
+            ])
+        }
+        return .success
+    }
+}

@@ -1,0 +1,20 @@
+import BerthCore
+
+/// Shows the farm at a glance.
+struct StatusCommand: Command {
+    static let description = CommandDescription(
+        name: "status",
+        summary: "Show the farm at a glance: hosts, slots and how many runs wait."
+    )
+
+    init(_ arguments: ParsedArguments) throws {}
+
+    func run(_ context: CommandContext) async throws -> ExitStatus {
+        let answer = try await context.client.get(APIClient.path("status"), as: FarmStatus.self)
+        context.show(answer) { farm in
+            PlainText.safe("\(farm.coordinator), Berth \(farm.version)")
+                + ": \(farm.queued) runs queued, \(farm.running) running\n\n" + HostListCommand.text(farm.hosts)
+        }
+        return .success
+    }
+}
