@@ -22,6 +22,7 @@ package final class SSHChannel: Sendable {
     ///   - loop: the loop that serves the channel to its end.
     ///   - limits: what the channel may keep in memory.
     ///   - socket: a stream socket that already leads to the host's sshd, such as a tunnel's end; its options stay.
+    /// - Returns: the channel, with its command started.
     /// - Throws: any `SSHError`; `.hostKeyChanged` before anything but the key exchange was sent.
     package static func open(
         _ endpoint: SSHEndpoint,
