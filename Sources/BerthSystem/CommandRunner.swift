@@ -24,12 +24,14 @@ package enum CommandRunner {
     /// Starts the command, feeds it `input`, collects both outputs, and kills its process group at the time limit or
     /// when the task is cancelled. The result comes when the command itself has ended: output that a surviving
     /// grandchild still holds open is read for a short grace only.
-    /// - Throws: `SystemError` if it cannot be started, `CancellationError`.
+    /// - Parameter started: told of the process before it is waited for; what it throws ends the process group.
+    /// - Throws: `SystemError` if it cannot be started, `CancellationError`, what `started` throws.
     package static func run(
         _ specification: ProcessSpecification,
         input: [UInt8] = [],
         timeout: Duration,
-        outputLimit: Int = 1 << 20
+        outputLimit: Int = 1 << 20,
+        started tell: @Sendable (ChildProcess) throws -> Void = { _ in }
     ) async throws -> CommandResult {
         let output = try FileDescriptor.pipe()
         let errorOutput = try FileDescriptor.pipe()
@@ -44,6 +46,12 @@ package enum CommandRunner {
         }
         let started = ContinuousClock.now
         let process = try ChildProcess.spawn(piped)
+        do {
+            try tell(process)
+        } catch {
+            process.signalGroup(SIGKILL)
+            throw error
+        }
         return try await collect(
             process,
             reading: (output.read, errorOutput.read),

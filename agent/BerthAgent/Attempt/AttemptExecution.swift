@@ -1,0 +1,240 @@
+import BerthArchive
+import BerthCore
+import BerthSystem
+import Foundation
+
+/// Executes one attempt on a fresh device, from the first step to the report. Its blocking work has a thread of its own.
+package actor AttemptExecution {
+    /// What all attempts of a slot share.
+    package struct Settings: Sendable {
+        package let device: SlotDevice
+        package let cache: BlobDirectory
+        /// Folder for what an attempt needs while it runs.
+        package let workFolder: String
+        /// How long a launch may take to write its status file.
+        package let statusTimeout: Duration
+        /// Serialises boots on hosts whose device service cannot bear several at once; nil elsewhere.
+        package let bootLock: String?
+    }
+
+    private static let log = Log(component: "executor")
+
+    private let executor: BlockingExecutor
+    let assignment: Assignment
+    let settings: Settings
+    let driver: SimulatorDriver
+    private let recorder = CallRecorder()
+    private let pulse: ExecutorPulse
+    private let control: AttemptControl
+    private let progress: @Sendable (BerthCore.Progress) -> Void
+
+    private let started = ContinuousClock.now
+    private let startedAt = Timestamp.now()
+    private var steps: [AttemptReport.Step] = []
+    var evaluation: AttemptEvaluation
+    var evidence: EvidenceCollector
+    /// The attempt's device, once it is there.
+    var udid: String?
+    /// The build that was installed last.
+    var installed: AssignedBuild?
+    /// The app that was launched last.
+    var app: ProcessIdentity?
+    var launches: [SimulatorDriver.AppOutput] = []
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameters:
+    ///   - canary: of the assignment's nonce.
+    ///   - progress: told of each step as it begins.
+    package init(
+        _ assignment: Assignment,
+        canary: Canary,
+        settings: Settings,
+        pulse: ExecutorPulse,
+        control: AttemptControl,
+        progress: @escaping @Sendable (BerthCore.Progress) -> Void
+    ) {
+        executor = BlockingExecutor(name: "attempt \(assignment.attempt)")
+        self.assignment = assignment
+        self.settings = settings
+        self.pulse = pulse
+        self.control = control
+        self.progress = progress
+        driver = settings.device.driver.recording(recorder, pulse: pulse)
+        evidence = EvidenceCollector(canary: canary)
+        evaluation = AttemptEvaluation(
+            definition: assignment.caseDefinition,
+            nonce: assignment.nonce,
+            epoch: assignment.epoch
+        )
+    }
+
+    /// Where this attempt's files lie while it runs.
+    var folder: String { "\(settings.workFolder)/\(assignment.attempt)" }
+
+    /// Runs the attempt to its end; always comes to a report.
+    /// - Throws: what keeps the report itself from being made: `EncodingError`, `FormatError`
+    package func run() async throws -> FinishedAttempt {
+        pulse.expect("the attempt's start", within: ExecutorPulse.ownWork)
+        // Awaited below; a task of its own, so that ending it leaves the finishing work alone.
+        let work = Task { await self.perform() }
+        control.attach(work)
+        let timer = Task { [control, timeout = assignment.timeout] in
+            try await Task.sleep(for: .milliseconds(timeout))
+            control.end(.timeout(milliseconds: timeout))
+        }
+        await work.value
+        timer.cancel()
+        defer { pulse.rest() }
+        return try await finish()
+    }
+
+    /// Says that something begins which ends within a time.
+    func expect(_ doing: String, within limit: Duration) {
+        pulse.expect(doing, within: limit)
+    }
+
+    /// Runs one named step: tells of it, times it, and notes what went wrong.
+    func step(_ title: String, number: Int, _ body: () async throws -> Void) async throws {
+        let total = assignment.caseDefinition.steps.count + 2
+        progress(
+            BerthCore.Progress(
+                attempt: assignment.attempt,
+                epoch: assignment.epoch,
+                step: number,
+                steps: total,
+                title: title
+            )
+        )
+        let began = ContinuousClock.now
+        func note(_ problem: String?) {
+            steps.append(
+                AttemptReport.Step(
+                    title: title,
+                    started: Self.milliseconds(began - started),
+                    duration: Self.milliseconds(ContinuousClock.now - began),
+                    problem: problem
+                )
+            )
+        }
+        do {
+            try Task.checkCancellation()
+            try await body()
+        } catch {
+            note("\(error)")
+            throw error
+        }
+        note(evaluation.goesOn ? nil : evaluation.conclusion.cause?.message)
+    }
+
+    private func perform() async {
+        do {
+            try await performSteps()
+        } catch {
+            note(error)
+        }
+    }
+
+    private func note(_ error: any Error) {
+        if let reason = control.reason {
+            switch reason {
+            case .cancelled(let words): evaluation.recordCancellation(words)
+            case .leaseLost:
+                evaluation.recordFailure(
+                    .init("lease-lost", "no heartbeat was acknowledged in time, so the attempt was ended")
+                )
+            case .timeout(let limit):
+                evaluation.recordFailure(.init("attempt-timeout", "the attempt did not end within \(limit) ms"))
+            case .agentStopping:
+                evaluation.recordFailure(.init("agent-stopped", "the agent was asked to end during the attempt"))
+            }
+            return
+        }
+        switch error {
+        case let error as DeviceToolError: evaluation.recordFailure(error.cause)
+        case let error as ArchiveError: evaluation.recordFailure(.init("cache-\(error.code)", "\(error)"))
+        case let error as SystemError:
+            evaluation.recordFailure(.init(error.isDiskFull ? "disk-full" : "host-failure", "\(error)"))
+        default: evaluation.recordFailure(.init("host-failure", "\(error)"))
+        }
+    }
+
+    // MARK: The end
+
+    private func finish() async throws -> FinishedAttempt {
+        pulse.expect("the attempt's evidence", within: ExecutorPulse.ownWork)
+        if let app, app.isRunning { kill(app.pid, SIGKILL) }
+        collect()
+        try FinishedAttempt.judge(&evaluation, &evidence, steps: steps)
+        let preserved = await settle()
+        pulse.expect("the attempt's report", within: ExecutorPulse.ownWork)
+        do {
+            try Folders.remove(folder)
+        } catch {
+            Self.log.error("cannot clear the attempt's folder", ["error": "\(error)"])
+        }
+        let circumstances = FinishedAttempt.Circumstances(
+            assignment: assignment,
+            device: settings.device.facts,
+            tools: settings.device.tools,
+            steps: steps,
+            startedAt: startedAt
+        )
+        return try FinishedAttempt.make(
+            circumstances,
+            evaluation: evaluation,
+            evidence: evidence,
+            preservedDevice: preserved
+        )
+    }
+
+    private func collect() {
+        for (index, call) in recorder.all.enumerated() {
+            let number = String(format: "%03d", index + 1)
+            evidence.add("tools/\(number)-\(call.verb).txt", ToolOutput.text(call))
+        }
+        for (index, output) in launches.enumerated() {
+            evidence.add("app/\(index + 1).stdout", file: output.standardOutput)
+            evidence.add("app/\(index + 1).stderr", file: output.standardError)
+        }
+    }
+
+    /// Deletes the device, or shuts it down and keeps it.
+    /// - Returns: the UDID of a kept device.
+    private func settle() async -> String? {
+        guard let udid else { return nil }
+        let conclusion = evaluation.conclusion
+        let keeps = shallPreserve(conclusion.outcome)
+        do {
+            if keeps {
+                try settings.device.preserved.add(
+                    PreservedDevices.Entry(
+                        udid: udid,
+                        attempt: assignment.attempt,
+                        run: assignment.run,
+                        since: Timestamp.now().milliseconds,
+                        cause: conclusion.cause?.code
+                    )
+                )
+            }
+            try await driver.shutdown(udid)
+            if !keeps { try await driver.delete(udid) }
+        } catch {
+            // A device that stays behind unpreserved is deleted before the next attempt.
+            Self.log.error("cannot put the attempt's device away", ["udid": udid, "error": "\(error)"])
+        }
+        return keeps ? udid : nil
+    }
+
+    /// A device is worth keeping when something was launched on it and the farm itself did not end the attempt.
+    private func shallPreserve(_ outcome: Outcome) -> Bool {
+        switch control.reason {
+        case .leaseLost, .agentStopping, .cancelled: false
+        case .timeout, nil: outcome != .passed && outcome != .cancelled && !launches.isEmpty
+        }
+    }
+
+    static func milliseconds(_ duration: Duration) -> Int64 {
+        duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,133 @@
+import BerthCore
+import BerthSystem
+import Foundation
+import Synchronization
+
+/// Calls `xcrun`: every call has its own time limit, a clean environment, the device lock, and a place in the journal
+/// for as long as it runs.
+package struct DeviceTool: Sendable {
+    /// One finished call, for the evidence.
+    package struct Call: Sendable {
+        package let verb: String
+        package let arguments: [String]
+        /// Nil when the tool could not be started.
+        package let result: CommandResult?
+        /// Why it could not be started.
+        package let problem: String?
+    }
+
+    private let xcrun: String
+    private let environment: [String: String]
+    private let lock: FileLock?
+    private let journal: Journal?
+    private let recorder: CallRecorder?
+    private let pulse: ExecutorPulse?
+
+    /// - Parameters:
+    ///   - xcrun: absolute path.
+    ///   - lock: held by every call too.
+    ///   - journal: remembers the process group of a call while it runs.
+    package init(
+        xcrun: String,
+        lock: FileLock? = nil,
+        journal: Journal? = nil,
+        recorder: CallRecorder? = nil,
+        pulse: ExecutorPulse? = nil
+    ) {
+        self.xcrun = xcrun
+        self.lock = lock
+        self.journal = journal
+        self.recorder = recorder
+        self.pulse = pulse
+        environment = Self.cleanEnvironment(ProcessInfo.processInfo.environment)
+    }
+
+    /// The same tool, noting its calls for an attempt.
+    package func recording(_ recorder: CallRecorder, pulse: ExecutorPulse) -> DeviceTool {
+        DeviceTool(xcrun: xcrun, lock: lock, journal: journal, recorder: recorder, pulse: pulse)
+    }
+
+    /// Calls `xcrun` and gives the result of a call that exited with 0.
+    /// - Parameters:
+    ///   - verb: names the call in errors and evidence.
+    ///   - arguments: all arguments of `xcrun`.
+    ///   - limit: after it the process group is killed.
+    /// - Throws: `DeviceToolError`, `CancellationError`
+    @discardableResult
+    package func call(_ verb: String, _ arguments: [String], limit: Duration) async throws -> CommandResult {
+        try await run(xcrun, arguments, name: nil, verb: verb, limit: limit)
+    }
+
+    /// Calls the program behind `xcrun` by another of its names, where one program answers to several.
+    /// - Throws: `DeviceToolError`, `CancellationError`
+    package func callBehind(_ name: String, _ arguments: [String], limit: Duration) async throws -> CommandResult {
+        let program = realpath(xcrun, nil).map { pointer in
+            defer { free(pointer) }
+            return String(cString: pointer)
+        }
+        return try await run(program ?? xcrun, arguments, name: name, verb: arguments.first ?? name, limit: limit)
+    }
+
+    private func run(
+        _ program: String,
+        _ arguments: [String],
+        name: String?,
+        verb: String,
+        limit: Duration
+    ) async throws -> CommandResult {
+        pulse?.expect("simctl \(verb)", within: limit)
+        let specification = ProcessSpecification(
+            executable: program,
+            arguments: arguments,
+            argumentZero: name,
+            environment: environment,
+            inheritedDescriptors: lock.map { [$0.descriptor] } ?? []
+        )
+        let process = Mutex<Int32?>(nil)
+        let result: CommandResult
+        do {
+            result = try await CommandRunner.run(
+                specification,
+                timeout: limit,
+                outputLimit: 1 << 20,
+                started: { child in
+                    guard let journal, let identity = ProcessIdentity(running: child.pid) else { return }
+                    try journal.append(.process(identity))
+                    process.withLock { $0 = child.pid }
+                }
+            )
+        } catch let error as SystemError {
+            recorder?.note(Call(verb: verb, arguments: arguments, result: nil, problem: "\(error)"))
+            throw DeviceToolError(.notStarted, verb: verb, details: "\(error); check --xcrun")
+        } catch {
+            if let pid = process.withLock({ $0 }) { try? journal?.append(.processEnded(pid)) }
+            throw error
+        }
+        if let pid = process.withLock({ $0 }) { try journal?.append(.processEnded(pid)) }
+        recorder?.note(Call(verb: verb, arguments: arguments, result: result, problem: nil))
+        pulse?.expect("after simctl \(verb)", within: ExecutorPulse.ownWork)
+        if let error = DeviceToolError.classify(verb: verb, result, limit: limit) { throw error }
+        return result
+    }
+
+    /// What the tool may inherit: nothing that reaches the device or the app under test.
+    static func cleanEnvironment(_ inherited: [String: String]) -> [String: String] {
+        let allowed = ["PATH", "HOME", "TMPDIR", "USER", "LOGNAME", "LANG", "DEVELOPER_DIR", "LD_LIBRARY_PATH"]
+        var clean = inherited.filter { allowed.contains($0.key) || $0.key.hasPrefix("BERTH_SIM_") }
+        if clean["PATH"] == nil { clean["PATH"] = "/usr/bin:/bin:/usr/sbin:/sbin" }
+        return clean
+    }
+}
+
+/// Collects the tool calls of an attempt.
+package final class CallRecorder: Sendable {
+    private let calls = Mutex<[DeviceTool.Call]>([])
+
+    package init() {}
+
+    package func note(_ call: DeviceTool.Call) {
+        calls.withLock { $0.append(call) }
+    }
+
+    package var all: [DeviceTool.Call] { calls.withLock { $0 } }
+}

@@ -1,0 +1,30 @@
+import BerthSystem
+import Foundation
+
+/// Folders of the agent's state.
+enum Folders {
+    /// Removes a folder with all that is in it; one that is not there is no error.
+    /// - Throws: `SystemError`
+    static func remove(_ path: String) throws {
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            var status = stat()
+            guard lstat(path, &status) != 0 else {
+                throw SystemError(operation: "remove (\(error.localizedDescription))", path: path, code: EIO)
+            }
+        }
+    }
+
+    /// Names in a folder without those that start with a dot, sorted; empty when it cannot be read.
+    static func names(in path: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    /// Bytes free for this user on the file system of a path; 0 when unknown.
+    static func free(at path: String) -> Int64 {
+        var information = statvfs()
+        guard statvfs(path, &information) == 0 else { return 0 }
+        return Int64(information.f_bavail) * Int64(information.f_frsize)
+    }
+}

@@ -1,0 +1,72 @@
+import BerthCore
+import BerthSystem
+import Foundation
+
+/// Brings an attempt to its end that a dead agent left: it is reported as errored, never continued.
+enum AttemptRecovery {
+    private static let log = Log(component: "agent")
+
+    /// Ends what the journal says was running, and clears what it left on the device and in the state folder.
+    /// - Parameters:
+    ///   - workFolder: holds a folder per attempt.
+    /// - Throws: `DeviceToolError`, `SystemError`, `FormatError`
+    static func run(_ parts: SlotAgent.Parts, workFolder: String) async throws {
+        let journal = parts.journal
+        for process in journal.state.processes {
+            if process.exists { kill(-process.pid, SIGKILL) }
+            try journal.append(.processEnded(process.pid))
+        }
+        if let assignment = journal.state.running {
+            let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
+            let kept = try parts.results.report(assignment.attempt)
+            if let kept, kept.epoch == assignment.epoch {
+                try journal.append(.result(reference, kept.outcome))
+            } else {
+                let finished = try report(assignment, parts, folder: "\(workFolder)/\(assignment.attempt)")
+                try await parts.execution.device.clean()
+                try parts.results.keep(finished.report, blobs: finished.blobs)
+                try journal.append(.result(reference, finished.report.outcome))
+                log.notice("the agent died during an attempt", ["attempt": assignment.attempt])
+            }
+        }
+        try await parts.execution.device.clean()
+        try Folders.remove(workFolder)
+        try DurableFile.makeFolder(workFolder)
+    }
+
+    private static func report(
+        _ assignment: Assignment,
+        _ parts: SlotAgent.Parts,
+        folder: String
+    ) throws -> FinishedAttempt {
+        guard let canary = Canary(nonce: assignment.nonce) else {
+            throw FormatError(document: "journal", place: "nonce", problem: "it has not 32 hexadecimal digits")
+        }
+        var evidence = EvidenceCollector(canary: canary)
+        for name in Folders.names(in: folder) where name.hasPrefix("app-") {
+            evidence.add("app/\(name.dropFirst(4))", file: "\(folder)/\(name)")
+        }
+        var evaluation = AttemptEvaluation(
+            definition: assignment.caseDefinition,
+            nonce: assignment.nonce,
+            epoch: assignment.epoch
+        )
+        evaluation.recordFailure(
+            .init("agent-died", "the agent of \(parts.slot) died during the attempt, which is not continued")
+        )
+        try FinishedAttempt.judge(&evaluation, &evidence, steps: [])
+        let circumstances = FinishedAttempt.Circumstances(
+            assignment: assignment,
+            device: parts.execution.device.facts,
+            tools: parts.execution.device.tools,
+            steps: [],
+            startedAt: .now()
+        )
+        return try FinishedAttempt.make(
+            circumstances,
+            evaluation: evaluation,
+            evidence: evidence,
+            preservedDevice: nil
+        )
+    }
+}

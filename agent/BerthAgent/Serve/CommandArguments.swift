@@ -1,0 +1,39 @@
+/// Options of a command: `--name value` pairs, each at most once.
+package struct CommandArguments: Sendable {
+    private var values: [String: String] = [:]
+
+    /// - Parameter known: the options that the command takes, with their dashes.
+    /// - Throws: `AgentFailure` of status `usage`
+    package init(_ arguments: some Sequence<String>, known: [String]) throws {
+        var iterator = arguments.makeIterator()
+        while let name = iterator.next() {
+            guard known.contains(name) else {
+                throw AgentFailure(.usage, "unknown option \(name); there are \(known.joined(separator: ", "))")
+            }
+            guard let value = iterator.next(), !value.isEmpty else {
+                throw AgentFailure(.usage, "\(name) needs a value")
+            }
+            guard values.updateValue(value, forKey: name) == nil else {
+                throw AgentFailure(.usage, "\(name) is given twice")
+            }
+        }
+    }
+
+    package func optional(_ name: String) -> String? { values[name] }
+
+    /// - Throws: `AgentFailure` of status `usage`
+    package func required(_ name: String) throws -> String {
+        guard let value = values[name] else { throw AgentFailure(.usage, "\(name) is missing") }
+        return value
+    }
+
+    /// A whole number within a range.
+    /// - Throws: `AgentFailure` of status `usage`
+    package func number(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws -> Int {
+        guard let text = values[name] else { return standard }
+        guard let number = Int(text), range.contains(number) else {
+            throw AgentFailure(.usage, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}

@@ -1,0 +1,130 @@
+import BerthArchive
+import BerthCore
+import BerthSystem
+import Foundation
+
+/// `berth-agent serve`: the agent of one slot, until SIGTERM or until it cannot go on.
+package enum ServeCommand {
+    private static let log = Log(component: "agent")
+
+    private enum End {
+        case signal(Int32)
+        case failure(AgentFailure)
+    }
+
+    /// Runs the agent.
+    /// - Throws: `AgentFailure`
+    package static func run(_ options: ServeOptions) async throws {
+        Signals.ignoreBrokenPipes()
+        let signals = Signals.endRequests()
+        do {
+            try await serve(options, signals)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private static func serve(_ options: ServeOptions, _ signals: AsyncStream<Int32>) async throws {
+        let set = options.state + "/devices"
+        try DurableFile.makeFolder(set)
+        try DurableFile.makeFolder(options.sockets)
+        let journalPath = options.state + "/journal"
+        let lock = try await Threads.run(name: "lock") {
+            try DeviceLock.acquire(
+                path: DeviceLock.path(inSet: set),
+                slot: options.slot,
+                leftovers: Journal.leftovers(path: journalPath)
+            )
+        }
+        let journal = try Journal(path: journalPath)
+        guard access(options.xcrun, X_OK) == 0 else {
+            throw AgentFailure(.toolUnavailable, "\(options.xcrun) is no program; name xcrun with --xcrun")
+        }
+        let tool = DeviceTool(xcrun: options.xcrun, lock: lock, journal: journal)
+        let device = try await SlotDevice.prepare(
+            tool: tool,
+            state: options.state,
+            set: set,
+            limits: SimulatorDriver.Limits(),
+            wish: options.wish
+        )
+        let workFolder = options.state + "/work"
+        let parts = SlotAgent.Parts(
+            slot: options.slot,
+            journal: journal,
+            results: try PendingResults(folder: options.state + "/results"),
+            execution: AttemptExecution.Settings(
+                device: device,
+                cache: try BlobDirectory(path: options.cache),
+                workFolder: workFolder,
+                statusTimeout: options.statusTimeout,
+                bootLock: device.facts.platform == .iosSimulator ? options.cache + "/boot.lock" : nil
+            ),
+            features: [],
+            preservedLimit: options.preservedLimit
+        )
+        try await AttemptRecovery.run(parts, workFolder: workFolder)
+        let agent = SlotAgent(parts)
+        let listener = try UnixListener(path: "\(options.sockets)/\(options.slot).sock")
+        defer { listener.shutdown() }
+        accept(listener, agent)
+        log.notice(
+            "the slot is ready",
+            [
+                "slot": options.slot, "device": device.facts.identity, "platform": device.facts.platform.rawValue,
+                "os": device.facts.os.description,
+            ]
+        )
+        // Cancelled below, when the agent ends.
+        let heartbeats = Task { await agent.beat() }
+        defer { heartbeats.cancel() }
+        switch await end(signals, agent) {
+        case .failure(let failure):
+            throw failure
+        case .signal(let number):
+            log.notice("asked to end", ["signal": "\(number)"])
+            await agent.stop()
+        }
+        withExtendedLifetime(lock) {}
+    }
+
+    private static func accept(_ listener: UnixListener, _ agent: SlotAgent) {
+        Threads.detach(name: "accept") {
+            while true {
+                do {
+                    agent.connect(try listener.accept())
+                } catch let error as SystemError where error.code == EMFILE || error.code == ENFILE {
+                    log.error("cannot take a connection", ["error": "\(error)"])
+                    usleep(100_000)
+                } catch {
+                    return
+                }
+            }
+        }
+    }
+
+    private static func end(_ signals: AsyncStream<Int32>, _ agent: SlotAgent) async -> End {
+        await withTaskGroup(of: End.self) { group in
+            group.addTask {
+                for await number in signals { return .signal(number) }
+                return .signal(SIGTERM)
+            }
+            group.addTask {
+                for await failure in agent.failure { return .failure(failure) }
+                return .signal(SIGTERM)
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .signal(SIGTERM)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> AgentFailure {
+        switch error {
+        case let failure as AgentFailure: failure
+        case let error as JournalError: AgentFailure(.damagedState, "\(error)")
+        case let error as FormatError: AgentFailure(.damagedState, "\(error)")
+        case let error as DeviceToolError: AgentFailure(.toolUnavailable, "\(error)")
+        default: AgentFailure(.disk, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import BerthCore
+import BerthSystem
+import Foundation
+import Synchronization
+
+extension SlotAgent {
+    /// Most bytes of control messages that wait for a channel.
+    private static let controlLimit = 8 << 20
+    /// Most bytes of chunks that wait for a channel.
+    private static let chunkLimit = 4 * Frame.chunkSize
+
+    /// Takes a new connection: it becomes the agent's channel with a coordinator's hello.
+    package func connect(_ connection: SocketConnection) {
+        let socket = FrameSocket(
+            connection,
+            queue: FrameQueue(controlLimit: Self.controlLimit, laneLimit: Self.chunkLimit)
+        )
+        let number = state.withLock { state in
+            state.connections += 1
+            return state.connections
+        }
+        socket.start(
+            name: "channel \(number)",
+            receive: { self.receive($0, number, socket) },
+            ended: { self.ended(number, $0) }
+        )
+    }
+
+    private func ended(_ number: Int, _ reason: String?) {
+        let channel = state.withLock { state -> Channel? in
+            guard state.channel?.number == number else { return nil }
+            defer { state.channel = nil }
+            return state.channel
+        }
+        guard let channel else { return }
+        channel.sender.end()
+        Self.log.notice("the channel ended", ["reason": reason ?? "closed by the other side"])
+    }
+
+    private func receive(_ frame: Frame, _ number: Int, _ socket: FrameSocket) -> Bool {
+        guard frame.type == .control else { return true }
+        let message: CoordinatorMessage
+        do {
+            message = try CoordinatorMessage.parse(frame.payload)
+        } catch {
+            Self.log.error("a message cannot be read", ["error": "\(error)"])
+            return refuse(socket, "\(error)")
+        }
+        if case .hello(let hello) = message { return adopt(hello, number, socket) }
+        guard state.withLock({ $0.channel?.number }) == number else {
+            return refuse(socket, "this channel is not the agent's; a hello comes first, and newer channels win")
+        }
+        switch message {
+        case .assign(let assignment): assign(assignment)
+        case .renewed(let renewal): state.withLock { $0.lease.renewed(renewal.sequence) }
+        case .cancel(let cancellation): cancel(cancellation)
+        case .recorded(let acknowledgement): recorded(acknowledgement)
+        case .closing(let closing):
+            Self.log.notice("the coordinator closes the channel", ["reason": closing.reason])
+            return false
+        case .hello, .query: break
+        }
+        return true
+    }
+
+    /// Says why a connection is not wanted and ends it; always false.
+    private func refuse(_ socket: FrameSocket, _ reason: String) -> Bool {
+        send(.closing(Closing(reason: reason)), over: socket)
+        socket.queue.finish()
+        _ = socket.queue.waitUntilDrained(.milliseconds(500))
+        return false
+    }
+
+    private func adopt(_ hello: CoordinatorHello, _ number: Int, _ socket: FrameSocket) -> Bool {
+        guard ProtocolVersions.own.common(with: hello.versions) != nil else {
+            return refuse(
+                socket,
+                "this agent speaks protocol versions \(ProtocolVersions.own.lowest)–\(ProtocolVersions.own.highest), "
+                    + "the coordinator \(hello.versions.lowest)–\(hello.versions.highest)"
+            )
+        }
+        return decisions.withLock { _ in
+            let highest = parts.journal.state.highestTerm
+            guard hello.term >= highest else {
+                return refuse(
+                    socket,
+                    "term \(hello.term) of \(hello.coordinator) is below \(highest): another coordinator leads this host"
+                )
+            }
+            do {
+                if hello.term > highest { try parts.journal.append(.term(hello.term)) }
+            } catch {
+                return refuse(socket, "the term cannot be journaled: \(error)")
+            }
+            takeOver(hello, number, socket)
+            return true
+        }
+    }
+
+    private func takeOver(_ hello: CoordinatorHello, _ number: Int, _ socket: FrameSocket) {
+        let sender = ResultSender(parts.results, queue: socket.queue, slot: parts.slot)
+        let device = parts.execution.device
+        send(
+            .agentHello(
+                AgentHello(
+                    slot: parts.slot,
+                    agentVersion: BerthVersion.text,
+                    device: device.facts,
+                    highestEpoch: parts.journal.state.highestEpoch,
+                    features: parts.features,
+                    tools: device.tools,
+                    running: state.withLock { $0.running?.reference },
+                    unacknowledged: parts.journal.state.unacknowledged
+                )
+            ),
+            over: socket
+        )
+        let old = state.withLock { state in
+            defer { state.channel = Channel(number: number, socket: socket, sender: sender) }
+            state.lease.adopt(leaseMilliseconds: hello.leaseMilliseconds)
+            state.length = .milliseconds(max(hello.leaseMilliseconds, 1))
+            state.heartbeat = .milliseconds(max(hello.heartbeatMilliseconds, 10))
+            return state.channel
+        }
+        if let old, old.number != number {
+            old.sender.end()
+            send(.closing(Closing(reason: "a newer channel has taken over")), over: old.socket)
+            old.socket.closeAfterwards()
+        } else {
+            old?.sender.end()
+        }
+        // Only now: a result that was kept meanwhile has either found the new channel or is in the journal.
+        for attempt in parts.journal.state.unacknowledged { sender.add(attempt) }
+        sender.start()
+        Self.log.notice("the channel is open", ["coordinator": hello.coordinator, "term": "\(hello.term)"])
+    }
+}

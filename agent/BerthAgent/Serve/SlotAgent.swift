@@ -1,0 +1,234 @@
+import BerthArchive
+import BerthCore
+import BerthSystem
+import Foundation
+import Synchronization
+
+/// One slot's agent: takes assignments from the newest channel, lets one attempt at a time be executed, keeps results
+/// until they are acknowledged. Its methods block briefly (journal) and are called on threads of the sockets.
+package final class SlotAgent: Sendable {
+    /// What the agent is made of.
+    package struct Parts: Sendable {
+        package let slot: String
+        package let journal: Journal
+        package let results: PendingResults
+        package let execution: AttemptExecution.Settings
+        package let features: [String]
+        /// Most preserved devices; with as many the slot takes no new attempt.
+        package let preservedLimit: Int
+    }
+
+    /// An adopted connection.
+    struct Channel {
+        let number: Int
+        let socket: FrameSocket
+        let sender: ResultSender
+    }
+
+    struct Running {
+        let reference: AttemptReference
+        let control: AttemptControl
+        let work: Task<Void, Never>
+    }
+
+    struct State {
+        var channel: Channel?
+        var connections = 0
+        var running: Running?
+        var lease = LeaseClock()
+        var heartbeat: Duration = .seconds(1)
+        var length: Duration = .seconds(15)
+        var isStopping = false
+    }
+
+    static let log = Log(component: "agent")
+
+    let parts: Parts
+    let pulse = ExecutorPulse()
+    let state = Mutex(State())
+    /// One decision about an assignment or channel at a time; held over journal writes, unlike `state`.
+    let decisions = Mutex<Void>(())
+    /// Tells the command that the agent cannot go on.
+    private let failures: AsyncStream<AgentFailure>.Continuation
+    package let failure: AsyncStream<AgentFailure>
+
+    package init(_ parts: Parts) {
+        self.parts = parts
+        (failure, failures) = AsyncStream.makeStream()
+    }
+
+    func fail(_ failure: AgentFailure) {
+        failures.yield(failure)
+    }
+
+    /// Sends a control message over the present channel, if there is one.
+    func send(_ message: HostMessage) {
+        guard let channel = state.withLock({ $0.channel }) else { return }
+        send(message, over: channel.socket)
+    }
+
+    func send(_ message: HostMessage, over socket: FrameSocket) {
+        do {
+            if !socket.queue.offer(try message.frame(route: parts.slot)) {
+                Self.log.error("the channel takes no more messages and is closed", [:])
+                socket.close()
+            }
+        } catch {
+            Self.log.error("a message cannot be written", ["error": "\(error)"])
+        }
+    }
+
+    // MARK: Assignments
+
+    func assign(_ assignment: Assignment) {
+        let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
+        decisions.withLock { _ in
+            if state.withLock({ $0.running?.reference }) == reference {
+                return send(.accepted(reference))
+            }
+            if parts.journal.state.unacknowledged.contains(reference) {
+                send(.accepted(reference))
+                return state.withLock { $0.channel?.sender }?.add(reference) ?? ()
+            }
+            if let cause = refusal(assignment) {
+                Self.log.notice("declined", ["attempt": assignment.attempt, "cause": cause.code])
+                return send(.declined(Declination(attempt: reference.attempt, epoch: reference.epoch, cause: cause)))
+            }
+            do {
+                try parts.journal.append(.assignment(assignment))
+            } catch {
+                let cause = OutcomeCause("journal-unwritable", "\(error)")
+                Self.log.error("declined", ["attempt": assignment.attempt, "error": "\(error)"])
+                return send(.declined(Declination(attempt: reference.attempt, epoch: reference.epoch, cause: cause)))
+            }
+            start(assignment, reference)
+        }
+    }
+
+    private func refusal(_ assignment: Assignment) -> OutcomeCause? {
+        let device = parts.execution.device
+        let situation = AssignmentCheck.Situation(
+            device: device.facts,
+            features: parts.features,
+            highestEpoch: parts.journal.state.highestEpoch,
+            isBusy: state.withLock { $0.running != nil || $0.isStopping },
+            cache: parts.execution.cache
+        )
+        if let cause = AssignmentCheck.refusal(assignment, situation) { return cause }
+        device.preserved.prune(set: device.driver.set)
+        let kept = device.preserved.all()
+        guard kept.count < parts.preservedLimit else {
+            return OutcomeCause(
+                "preserved-budget-full",
+                "\(kept.count) devices are preserved after failures and \(parts.preservedLimit) may be: look at them and "
+                    + "release some (berth device list, berth device release), of \(kept.map(\.udid).joined(separator: ", "))"
+            )
+        }
+        return nil
+    }
+
+    private func start(_ assignment: Assignment, _ reference: AttemptReference) {
+        guard let canary = Canary(nonce: assignment.nonce) else { return }
+        let control = AttemptControl()
+        let execution = AttemptExecution(
+            assignment,
+            canary: canary,
+            settings: parts.execution,
+            pulse: pulse,
+            control: control,
+            progress: { self.send(.progress($0)) }
+        )
+        state.withLock { state in
+            state.lease.begin(reference, at: .now)
+            // Awaited by `stop`; ended through its control.
+            let work = Task { await self.execute(execution, reference) }
+            state.running = Running(reference: reference, control: control, work: work)
+        }
+        Self.log.notice("accepted", ["attempt": assignment.attempt, "epoch": "\(assignment.epoch)"])
+        send(.accepted(reference))
+    }
+
+    private func execute(_ execution: AttemptExecution, _ reference: AttemptReference) async {
+        do {
+            let finished = try await execution.run()
+            try await keep(finished)
+        } catch {
+            // Without a kept result the attempt is not ended: the next start reports it as died.
+            fail(AgentFailure(.disk, "the result of \(reference.attempt) cannot be kept: \(error)"))
+        }
+    }
+
+    /// Keeps a result, journals it, frees the slot and begins to send it.
+    func keep(_ finished: FinishedAttempt) async throws {
+        let report = finished.report
+        let reference = AttemptReference(attempt: report.attempt, epoch: report.epoch)
+        let parts = parts
+        try await Threads.run(name: "keep result") {
+            try parts.results.keep(report, blobs: finished.blobs)
+            try parts.journal.append(.result(reference, report.outcome))
+        }
+        let sender = state.withLock { state in
+            if state.running?.reference == reference {
+                state.running = nil
+                state.lease.end()
+            }
+            return state.channel?.sender
+        }
+        Self.log.notice(
+            "ended",
+            [
+                "attempt": report.attempt, "outcome": report.outcome.rawValue,
+                "cause": report.cause?.code ?? "none", "preserved": report.preservedDevice ?? "none",
+            ]
+        )
+        sender?.add(reference)
+    }
+
+    func recorded(_ acknowledgement: Acknowledgement) {
+        let reference = AttemptReference(attempt: acknowledgement.attempt, epoch: acknowledgement.epoch)
+        guard parts.journal.state.unacknowledged.contains(reference) else { return }
+        do {
+            try parts.journal.append(.acknowledged(reference, acknowledgement.filing))
+            try parts.results.forget(acknowledgement.attempt)
+        } catch {
+            Self.log.error("cannot forget a result", ["attempt": acknowledgement.attempt, "error": "\(error)"])
+        }
+        Self.log.info(
+            "acknowledged",
+            ["attempt": acknowledgement.attempt, "filing": acknowledgement.filing.rawValue]
+        )
+        state.withLock { $0.channel?.sender }?.acknowledged(reference)
+    }
+
+    func cancel(_ cancellation: Cancellation) {
+        let running = state.withLock { $0.running }
+        guard let running, running.reference.attempt == cancellation.attempt,
+            running.reference.epoch == cancellation.epoch
+        else { return }
+        running.control.end(.cancelled(cancellation.reason))
+    }
+
+    // MARK: Stopping
+
+    /// Ends a running attempt, gives its result a moment to be delivered, and closes the channel.
+    package func stop() async {
+        let running = state.withLock { state in
+            state.isStopping = true
+            return state.running
+        }
+        running?.control.end(.agentStopping)
+        await running?.work.value
+        let deadline = ContinuousClock.now + .seconds(2)
+        while state.withLock({ $0.channel }) != nil, !parts.journal.state.unacknowledged.isEmpty,
+            ContinuousClock.now < deadline
+        {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        guard let channel = state.withLock({ $0.channel }) else { return }
+        send(.closing(Closing(reason: "the agent of \(parts.slot) ends")), over: channel.socket)
+        channel.sender.end()
+        channel.socket.queue.finish()
+        _ = try? await Threads.run(name: "drain") { channel.socket.queue.waitUntilDrained(.milliseconds(500)) }
+        channel.socket.close()
+    }
+}
