@@ -6,7 +6,7 @@ protocol Command: Sendable {
     init(_ arguments: ParsedArguments) throws
 
     /// Does the work and prints what came of it.
-    func run(_ context: CommandContext) async throws -> ExitStatus
+    func run(_ context: CommandContext) async throws -> ExitCode
 }
 
 /// What a command works with.

@@ -5,13 +5,13 @@ import Foundation
 
 /// Why a command ends without having done its work.
 struct CommandFailure: Error, Equatable, CustomStringConvertible {
-    let status: ExitStatus
+    let status: ExitCode
     /// What was wrong, where, and what to do.
     let message: String
 
     var description: String { message }
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ExitCode, _ message: String) {
         self.status = status
         self.message = message
     }

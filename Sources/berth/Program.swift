@@ -13,7 +13,7 @@ struct Program: Sendable {
     var pollInterval = Duration.seconds(1)
 
     /// Runs one command line, without the program's own name.
-    func run(_ words: [String]) async -> ExitStatus {
+    func run(_ words: [String]) async -> ExitCode {
         do {
             return try await dispatch(words)
         } catch {
@@ -23,7 +23,7 @@ struct Program: Sendable {
         }
     }
 
-    private func dispatch(_ words: [String]) async throws -> ExitStatus {
+    private func dispatch(_ words: [String]) async throws -> ExitCode {
         guard let first = words.first else { throw UsageError(message: "there is no command", command: "") }
         if first == "--version" || first == "version" {
             console.write("berth \(BerthVersion.text)\n")
@@ -62,7 +62,7 @@ struct Program: Sendable {
     }
 
     /// Words that name no command: a group's help, or a complaint with the nearest name.
-    private func group(_ words: [String]) throws -> ExitStatus {
+    private func group(_ words: [String]) throws -> ExitCode {
         let first = words[0]
         let members = Self.commands.map { $0.description.name }.filter { $0.hasPrefix("\(first) ") }
         let asksForHelp = words.dropFirst().contains { ["--help", "-h"].contains($0) }
@@ -108,7 +108,7 @@ struct Program: Sendable {
         )
         text += CommandDescription.section(
             "Exit status",
-            ExitStatus.allCases.map { ("\($0.rawValue)", $0.meaning) }
+            ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) }
         )
         return text
     }

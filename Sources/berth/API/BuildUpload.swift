@@ -1,6 +1,7 @@
 import BerthArchive
 import BerthCore
 import BerthSystem
+import Foundation
 
 /// Brings an app bundle into the archive: only what is missing there is sent.
 struct BuildUpload: Sendable {
@@ -22,7 +23,10 @@ struct BuildUpload: Sendable {
 
     /// Archives the bundle at a path, under another name than its folder's if one is given.
     func archive(_ path: String, name: String?) async throws -> Result {
-        let bundle = try await Threads.run(name: "berth bundle") { try BundleArchiver.manifest(of: path) }
+        let bundle = try await Threads.run(name: "berth bundle") {
+            guard access(path, F_OK) == 0 else { throw SystemError(operation: "open", path: path) }
+            return try BundleArchiver.manifest(of: path)
+        }
         let manifest =
             name.map { BuildManifest(name: "\($0).app", entries: bundle.manifest.entries) } ?? bundle.manifest
         let blobs = manifest.blobs

@@ -9,7 +9,7 @@ struct BatchWatch: Sendable {
     let batch: String
     let isPlain: Bool
 
-    func run() async throws -> ExitStatus {
+    func run() async throws -> ExitCode {
         var table = LiveTable()
         var former: BatchView?
         var failures = 0

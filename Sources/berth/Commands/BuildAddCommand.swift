@@ -34,7 +34,7 @@ struct BuildAddCommand: Command {
         }
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         for path in paths {
             let result = try await BuildUpload(client: context.client).archive(path, name: name)
             context.show(result.answer) { build in

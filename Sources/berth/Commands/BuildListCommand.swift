@@ -6,7 +6,7 @@ struct BuildListCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {}
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.get(APIClient.path("builds"), as: [BuildRecord].self)
         context.show(answer) { builds in
             var table = Table("NAME", "ID", "VERSION", "BUNDLE", "PLATFORM", "SIZE", "ARCHIVED")

@@ -14,7 +14,7 @@ struct BuildShowCommand: Command {
         reference = arguments.operands[0]
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.get(APIClient.path("builds", reference), as: BuildRecord.self)
         context.show(answer) { build in
             let facts = build.description

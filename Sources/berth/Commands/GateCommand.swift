@@ -40,7 +40,7 @@ struct GateCommand: Command {
         )
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.post(APIClient.path("gate"), request, as: GateReport.self)
         context.show(answer, Self.text)
         switch answer.value.verdict {

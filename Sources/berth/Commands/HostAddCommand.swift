@@ -77,7 +77,7 @@ struct HostAddCommand: Command {
         }
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let key: String
         if let hostKey { key = hostKey } else { key = try await askForKey(context) }
         let record = HostRecord(

@@ -6,7 +6,7 @@ struct HostListCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {}
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.get(APIClient.path("hosts"), as: [HostView].self)
         context.show(answer, Self.text)
         return .success

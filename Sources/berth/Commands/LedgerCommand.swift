@@ -24,7 +24,7 @@ struct LedgerCommand: Command {
         verifies = arguments.has("--verify")
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.get(APIClient.path("ledgers", kind.rawValue), as: LedgerView.self)
         if verifies { try Self.verify(answer.value, kind) }
         context.show(answer) { view in

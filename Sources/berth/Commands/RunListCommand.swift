@@ -14,7 +14,7 @@ struct RunListCommand: Command {
         batch = arguments.value("--batch")
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         if let batch {
             let answer = try await context.client.get(
                 APIClient.path("runs"),

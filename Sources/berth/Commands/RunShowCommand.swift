@@ -14,7 +14,7 @@ struct RunShowCommand: Command {
         run = arguments.operands[0]
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.get(APIClient.path("runs", run), as: RunView.self)
         if context.json {
             context.show(answer) { _ in "" }

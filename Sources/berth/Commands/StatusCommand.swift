@@ -9,7 +9,7 @@ struct StatusCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {}
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.get(APIClient.path("status"), as: FarmStatus.self)
         context.show(answer) { farm in
             PlainText.safe("\(farm.coordinator), Berth \(farm.version)")

@@ -65,7 +65,7 @@ struct SubmitCommand: Command {
         if isPlain, !watches { throw arguments.failure("--plain says how to --watch: give both or neither") }
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.post(
             APIClient.path("batches"),
             request,

@@ -21,7 +21,7 @@ struct WatchCommand: Command {
         isPlain = arguments.has("--plain")
     }
 
-    func run(_ context: CommandContext) async throws -> ExitStatus {
+    func run(_ context: CommandContext) async throws -> ExitCode {
         try await BatchWatch(context: context, batch: batch, isPlain: isPlain).run()
     }
 }

@@ -1,5 +1,5 @@
 /// What the process answers to whoever started it; part of the interface (docs/cli.md).
-enum ExitStatus: Int32, CaseIterable, Sendable {
+enum ExitCode: Int32, CaseIterable, Sendable {
     case success = 0
     case blocked = 1
     case incomplete = 2
