@@ -1,3 +1,91 @@
-@main struct Main {
-    static func main() {}
+import BerthCoordinator
+import BerthCore
+import BerthSystem
+import Foundation
+
+@main
+struct Main {
+    static let usage = """
+        Usage: berth-coordinator serve --data FOLDER [options]
+
+        Owns the farm's state, assigns runs to agents over SSH, serves the API.
+
+          --data FOLDER          store, archive and tokens; made if absent
+          --listen ADDRESS:PORT  where the API listens (default 127.0.0.1:8750; port 0: any free one, written to FOLDER/address)
+          --lease-seconds N      length of an attempt's lease, 2 to 3600 (default 15)
+          --version              print the version
+
+        The first start makes an admin token in FOLDER/admin.token.
+        Exit status: 0 ended on request, 64 usage, 73 another coordinator uses the folder, 70 anything else.
+
+        """
+
+    static func main() async {
+        Signals.ignoreBrokenPipes()
+        let configuration: CoordinatorConfiguration
+        switch parse(Array(CommandLine.arguments.dropFirst())) {
+        case .success(let parsed): configuration = parsed
+        case .failure(let stop):
+            if let problem = stop.problem {
+                StandardStreams.writeError("berth-coordinator: \(problem)\n\n\(usage)")
+                exit(64)
+            }
+            StandardStreams.writeOutput(stop.text)
+            exit(0)
+        }
+        let requests = Signals.endRequests()
+        let serving = Task { try await Coordinator(configuration).run { _ in } }
+        // Ends with the process: it only turns the first signal into a cancellation.
+        Task {
+            for await _ in requests { serving.cancel() }
+        }
+        do {
+            try await serving.value
+        } catch let error as FileLockError {
+            StandardStreams.writeError("berth-coordinator: \(error)\n")
+            exit(73)
+        } catch {
+            StandardStreams.writeError("berth-coordinator: \(error)\n")
+            exit(70)
+        }
+    }
+
+    private struct Stop: Error {
+        var problem: String?
+        var text = ""
+    }
+
+    private static func parse(_ arguments: [String]) -> Result<CoordinatorConfiguration, Stop> {
+        if arguments.contains("--help") || arguments.contains("-h") { return .failure(Stop(text: usage)) }
+        if arguments == ["--version"] { return .failure(Stop(text: "berth-coordinator \(BerthVersion.text)\n")) }
+        guard arguments.first == "serve" else { return .failure(Stop(problem: "the command is serve")) }
+        var options: [String: String] = [:]
+        var rest = arguments.dropFirst()
+        while let option = rest.popFirst() {
+            guard ["--data", "--listen", "--lease-seconds"].contains(option) else {
+                return .failure(Stop(problem: "unknown option \(option)"))
+            }
+            guard let value = rest.popFirst() else { return .failure(Stop(problem: "\(option) needs a value")) }
+            options[option] = value
+        }
+        guard let data = options["--data"] else { return .failure(Stop(problem: "--data is missing")) }
+        var configuration = CoordinatorConfiguration(dataFolder: data)
+        if let listen = options["--listen"] {
+            guard let colon = listen.lastIndex(of: ":"), let port = UInt16(listen[listen.index(after: colon)...]) else {
+                return .failure(Stop(problem: "--listen needs ADDRESS:PORT, not \(listen)"))
+            }
+            configuration.address = String(listen[..<colon])
+            configuration.port = port
+        }
+        if let text = options["--lease-seconds"] {
+            guard let seconds = Int(text), (2...3600).contains(seconds) else {
+                return .failure(Stop(problem: "--lease-seconds needs a number from 2 to 3600, not \(text)"))
+            }
+            configuration.leases = LeasePolicy(
+                length: .seconds(seconds),
+                heartbeat: min(.seconds(1), .milliseconds(seconds * 1000 / 6))
+            )
+        }
+        return .success(configuration)
+    }
 }

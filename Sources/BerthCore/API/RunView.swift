@@ -82,3 +82,40 @@ package struct AttemptView: Sendable, Hashable, Codable {
         self.report = report
     }
 }
+
+extension AttemptView {
+    /// The same attempt at a step.
+    package func with(progress: String?) -> AttemptView {
+        AttemptView(
+            id: id,
+            slot: slot,
+            host: host,
+            epoch: epoch,
+            state: state,
+            outcome: outcome,
+            cause: cause,
+            checks: checks,
+            progress: progress,
+            assignedAt: assignedAt,
+            endedAt: endedAt,
+            report: report
+        )
+    }
+}
+
+extension RunView {
+    /// The same run with its attempts replaced.
+    package func with(attempts: [AttemptView]) -> RunView {
+        RunView(
+            id: id,
+            batch: batch,
+            pins: pins,
+            buildNames: buildNames,
+            state: state,
+            verdict: verdict,
+            attempts: attempts,
+            submittedAt: submittedAt,
+            finishedAt: finishedAt
+        )
+    }
+}

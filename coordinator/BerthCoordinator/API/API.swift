@@ -1,0 +1,203 @@
+import BerthArchive
+import BerthCore
+import BerthHosts
+import BerthStore
+import BerthSystem
+import Foundation
+
+/// The HTTP API (docs/api.md): routes, checks who asks, and turns results into JSON.
+package struct API: Sendable {
+    /// Longest blob that a caller may send, in bytes.
+    package static let blobLimit = 512 << 20
+    /// Longest other body, in bytes.
+    package static let bodyLimit = 1 << 20
+
+    let farm: Farm
+    let store: Store
+    let archive: CoordinatorArchive
+    let sshLoop: SSHEventLoop
+
+    package init(farm: Farm, store: Store, archive: CoordinatorArchive, sshLoop: SSHEventLoop) {
+        self.farm = farm
+        self.store = store
+        self.archive = archive
+        self.sshLoop = sshLoop
+    }
+
+    /// The longest body that is taken for a request.
+    package static func bodyLimit(method: String, path: String) -> Int {
+        method == "PUT" && path.hasPrefix("/v1/blobs/") ? blobLimit : bodyLimit
+    }
+
+    /// Answers a request; never throws, a refusal is an answer too.
+    package func handle(_ request: HTTPRequest) async -> HTTPResponse {
+        do {
+            let caller = try await authenticate(request)
+            return try await route(request, caller: caller)
+        } catch {
+            let refusal = APIError(error)
+            return Self.json(refusal.body, status: refusal.status)
+        }
+    }
+
+    private func authenticate(_ request: HTTPRequest) async throws -> String {
+        guard let header = request.header("Authorization"), header.hasPrefix("Bearer ") else {
+            throw APIError(
+                401,
+                "unauthorized",
+                "the request carries no bearer token; set BERTH_TOKEN or BERTH_TOKEN_FILE"
+            )
+        }
+        let token = header.dropFirst("Bearer ".count).trimmingCharacters(in: .whitespaces)
+        // Tokens are compared by digest in the store, which holds nothing else of them.
+        guard let known = try await store.tokenName(hash: Digest.sha256(of: Array(token.utf8))) else {
+            throw APIError(401, "unauthorized", "the bearer token is not known to this coordinator")
+        }
+        return known.name
+    }
+
+    private func route(_ request: HTTPRequest, caller: String) async throws -> HTTPResponse {
+        let parts = request.path.split(separator: "/").map(String.init)
+        guard parts.first == "v1" else {
+            throw APIError(404, "unknown-path", "there is no \(request.path); the API lies under /v1")
+        }
+        let rest = Array(parts.dropFirst())
+        let argument = rest.count > 1 ? rest[1] : ""
+        switch (request.method, rest.first ?? "", rest.count) {
+        case ("GET", "status", 1): return try await status()
+        case ("POST", "blobs", 2) where argument == "missing":
+            let list = try body(BlobList.self, request)
+            return Self.json(MissingList(missing: await archive.missing(list.blobs)))
+        case ("PUT", "blobs", 2):
+            let isNew = try await archive.store(request.body, as: try digest(argument))
+            return Self.json([String: String](), status: isNew ? 201 : 200)
+        case ("GET", "blobs", 2): return try await blob(try digest(argument))
+        case ("POST", "builds", 1): return try await addBuild(try body(BuildRequest.self, request))
+        case ("GET", "builds", 1): return Self.json(try await store.builds())
+        case ("GET", "builds", 2): return Self.json(try await store.build(matching: argument))
+        case ("POST", "host-keys", 1): return try await hostKey(try body(HostKeyRequest.self, request))
+        case ("POST", "hosts", 1): return try await addHost(try body(HostRecord.self, request))
+        case ("GET", "hosts", 1): return Self.json(try await farm.hostViews())
+        case ("POST", "batches", 1):
+            return try await submit(
+                try body(BatchRequest.self, request),
+                key: request.header("Idempotency-Key"),
+                caller: caller
+            )
+        case ("GET", "batches", 1):
+            var views: [BatchView] = []
+            for batch in try await store.batches(limit: 100) { views.append(await withProgress(batch)) }
+            return Self.json(views)
+        case ("GET", "batches", 2): return Self.json(await withProgress(try await store.batch(id: argument)))
+        case ("GET", "runs", 1):
+            let batch = request.query["batch"]
+            let runs = try await store.runs(batch: batch)
+            return Self.json(await withProgress(runs))
+        case ("GET", "runs", 2): return Self.json(await withProgress([try await store.run(id: argument)])[0])
+        case ("GET", "ledgers", 2): return try await ledger(argument)
+        case ("POST", "gate", 1): return try await gate(try body(GateRequest.self, request))
+        default:
+            throw APIError(
+                404,
+                "unknown-path",
+                "there is no \(request.method) \(request.path); see docs/api.md for what there is"
+            )
+        }
+    }
+
+    private func status() async throws -> HTTPResponse {
+        let counts = try await store.counts()
+        return Self.json(
+            FarmStatus(
+                version: BerthVersion.text,
+                coordinator: await farm.name,
+                hosts: try await farm.hostViews(),
+                queued: counts.queued,
+                running: counts.running
+            )
+        )
+    }
+
+    private func blob(_ digest: Digest) async throws -> HTTPResponse {
+        guard let (path, size) = await archive.location(of: digest) else {
+            throw APIError(404, "unknown-blob", "the archive has no blob \(digest)")
+        }
+        return HTTPResponse(
+            status: 200,
+            headers: ["Content-Type": "application/octet-stream"],
+            body: .file(path: path, size: Int(size))
+        )
+    }
+
+    private func addBuild(_ request: BuildRequest) async throws -> HTTPResponse {
+        let (description, size) = try await archive.inspect(request.manifest)
+        let (record, isNew) = try await store.addBuild(
+            request.manifest,
+            description,
+            size: size,
+            now: Timestamp.now().milliseconds
+        )
+        return Self.json(record, status: isNew ? 201 : 200)
+    }
+
+    private func hostKey(_ request: HostKeyRequest) async throws -> HTTPResponse {
+        let key = try await SSHChannel.fetchHostKey(host: request.hostName, port: request.port, on: sshLoop)
+        return Self.json(HostKeyView(hostKey: key.line, fingerprint: key.fingerprint))
+    }
+
+    private func addHost(_ host: HostRecord) async throws -> HTTPResponse {
+        guard SlotName.isValid(host.name) else {
+            throw APIError(
+                400,
+                "malformed-name",
+                "\(host.name.debugDescription) cannot name a host: letters, digits, dot, dash and underscore, at most 64"
+            )
+        }
+        do { _ = try HostKey(line: host.hostKey) } catch { throw APIError(400, "malformed-host-key", "\(error)") }
+        try await farm.add(host)
+        let views = try await farm.hostViews()
+        guard let view = views.first(where: { $0.host.name == host.name }) else {
+            throw APIError(500, "internal", "host \(host.name) was added but is not listed")
+        }
+        return Self.json(view, status: 201)
+    }
+
+    private func ledger(_ name: String) async throws -> HTTPResponse {
+        guard let kind = DeviceKind(rawValue: name) else {
+            throw APIError(404, "unknown-ledger", "there is no ledger \(name); there are simulator and hardware")
+        }
+        let (entries, head) = try await store.ledger(kind)
+        return Self.json(LedgerView(head: head, entries: entries))
+    }
+
+    private func digest(_ hex: String) throws -> Digest {
+        guard let digest = Digest("sha256:\(hex)") else {
+            throw APIError(
+                400,
+                "malformed-digest",
+                "\(hex.prefix(80).debugDescription) is no digest; 64 lower-case hex digits are"
+            )
+        }
+        return digest
+    }
+
+    func body<Body: Decodable>(_ type: Body.Type, _ request: HTTPRequest) throws -> Body {
+        try CanonicalJSON.decode(type, from: request.body, document: "the request's body")
+    }
+
+    static func json(_ value: some Encodable, status: Int = 200) -> HTTPResponse {
+        do {
+            return HTTPResponse(
+                status: status,
+                headers: ["Content-Type": "application/json"],
+                body: .bytes(try CanonicalJSON.encode(value))
+            )
+        } catch {
+            return HTTPResponse(
+                status: 500,
+                headers: [:],
+                body: .bytes(Array("cannot encode the answer: \(error)".utf8))
+            )
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import BerthArchive
+import BerthCore
+import BerthSystem
+import Foundation
+
+/// The archive directory behind an executor of its own: builds, cases and evidence, all as blobs.
+package actor CoordinatorArchive {
+    /// Longest manifest that is read, in bytes.
+    static let manifestLimit = 16 << 20
+    /// Longest blob of an attempt's evidence, in bytes.
+    static let evidenceLimit: Int64 = 64 << 20
+
+    private let executor = BlockingExecutor(name: "berth.archive")
+    private let blobs: BlobDirectory
+    private var incoming: [Digest: PartialBlob] = [:]
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Throws: `SystemError`
+    package init(path: String) throws {
+        blobs = try BlobDirectory(path: path)
+    }
+
+    /// Where a blob lies if it is there, with its length.
+    func location(of digest: Digest) -> (path: String, size: Int64)? {
+        blobs.size(of: digest).map { (blobs.path(of: digest), $0) }
+    }
+
+    func missing(_ wanted: [BlobReference]) -> [Digest] {
+        wanted.map(\.digest).filter { !blobs.contains($0) }
+    }
+
+    /// Stores bytes that are said to have a digest.
+    /// - Returns: whether they are new.
+    /// - Throws: `ArchiveError.damagedBlob` when they have another digest, `SystemError`
+    func store(_ bytes: [UInt8], as digest: Digest) throws -> Bool {
+        let actual = Digest.sha256(of: bytes)
+        guard actual == digest else {
+            throw ArchiveError.damagedBlob(expected: digest, actual: actual, path: "the request's body")
+        }
+        if blobs.contains(digest) { return false }
+        try blobs.insert(bytes)
+        return true
+    }
+
+    /// Part of a blob, for a transfer whose receiver checks the whole.
+    func read(_ digest: Digest, offset: UInt64, count: Int) throws -> [UInt8] {
+        try blobs.read(digest, offset: offset, count: count)
+    }
+
+    /// A build's manifest.
+    /// - Throws: `ArchiveError`, `FormatError`, `SystemError`
+    func manifest(_ build: Digest) throws -> BuildManifest {
+        try BuildManifest.parse(try blobs.read(build, limit: Self.manifestLimit))
+    }
+
+    /// Checks that a manifest's build is archived as a whole, and reads what it says about itself.
+    /// - Throws: `ArchiveError`, `FormatError`, `SystemError`
+    func inspect(_ build: Digest) throws -> (description: BuildDescription, size: Int64) {
+        let bytes = try blobs.read(build, limit: Self.manifestLimit)
+        let manifest = try BuildManifest.parse(bytes)
+        guard try CanonicalJSON.encode(manifest) == bytes else {
+            throw FormatError(
+                document: "build manifest",
+                problem: "its bytes are not canonical, so its ID would be ambiguous"
+            )
+        }
+        for blob in manifest.blobs {
+            guard let size = blobs.size(of: blob.digest) else { throw ArchiveError.missingBlob(blob.digest) }
+            guard size == blob.size else {
+                throw ArchiveError.wrongSize(blob.digest, expected: blob.size, actual: size)
+            }
+        }
+        let size = manifest.entries.reduce(0) { $0 + ($1.size ?? 0) }
+        return (try BundleInspector.describe(manifest, in: blobs), size)
+    }
+
+    /// All blobs that a host needs to install a build, its manifest among them.
+    func blobs(of build: Digest) throws -> [BlobReference] {
+        let manifest = try manifest(build)
+        guard let size = blobs.size(of: build) else { throw ArchiveError.missingBlob(build) }
+        return [BlobReference(digest: build, size: size)] + manifest.blobs
+    }
+
+    /// Takes in part of an attempt's evidence.
+    /// - Throws: `ArchiveError`, `SystemError`
+    func receive(_ chunk: Chunk) throws {
+        guard !blobs.contains(chunk.digest) else { return }
+        let partial =
+            try incoming[chunk.digest]
+            ?? blobs.begin(BlobReference(digest: chunk.digest, size: Self.evidenceLimit))
+        incoming[chunk.digest] = partial
+        try partial.write(offset: chunk.offset, bytes: chunk.bytes)
+    }
+
+    /// Checks that the evidence of a report has arrived as a whole.
+    /// - Returns: the blobs that are still missing.
+    /// - Throws: `SystemError`
+    func completeEvidence(of report: AttemptReport) throws -> [Digest] {
+        let wanted = Set(report.files.map(\.digest) + [report.evidence])
+        var missing: [Digest] = []
+        for digest in wanted where !blobs.contains(digest) {
+            if digest == Digest.sha256(of: []) {
+                try blobs.insert([])
+            } else if let partial = incoming.removeValue(forKey: digest) {
+                do { try partial.commit() } catch is ArchiveError { missing.append(digest) }
+            } else {
+                missing.append(digest)
+            }
+        }
+        for digest in wanted { incoming[digest] = nil }
+        return missing
+    }
+}

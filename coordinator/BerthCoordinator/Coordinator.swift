@@ -1,0 +1,95 @@
+import BerthArchive
+import BerthCore
+import BerthHosts
+import BerthStore
+import BerthSystem
+import Foundation
+
+/// The composition root: starts the parts in order, serves until it is asked to end, stops them in reverse.
+package struct Coordinator: Sendable {
+    private let configuration: CoordinatorConfiguration
+    private let log = Log(component: "coordinator")
+
+    package init(_ configuration: CoordinatorConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Serves until the task is cancelled.
+    /// - Parameter ready: called with the API's address once everything is up.
+    /// - Throws: `FileLockError.held` when another coordinator uses the data folder, `StoreError`, `SystemError`
+    package func run(ready: @escaping @Sendable (String) -> Void) async throws {
+        let folder = configuration.dataFolder
+        try DurableFile.makeFolder(folder)
+        let lock = try FileLock.acquire(
+            path: "\(folder)/coordinator.lock",
+            holder: "berth-coordinator, process \(ProcessInfo.processInfo.processIdentifier)"
+        )
+        defer { lock.release() }
+        let store = try await Store.open(path: "\(folder)/store.sqlite")
+        let archive = try CoordinatorArchive(path: "\(folder)/archive")
+        try await prepare(store)
+        let loop = SSHEventLoop()
+        try loop.start()
+        let farm = Farm(
+            name: try identity(),
+            store: store,
+            archive: archive,
+            leases: configuration.leases,
+            open: HostChannel.overSSH(on: loop)
+        )
+        let api = API(farm: farm, store: store, archive: archive, sshLoop: loop)
+        let server = HTTPServer(
+            address: configuration.address,
+            port: configuration.port,
+            limits: HTTPLimits(maxBodyBytes: { API.bodyLimit(method: $0, path: $1) }),
+            handler: { await api.handle($0) }
+        )
+        let port = try await server.start()
+        let url = "http://\(configuration.address):\(port)"
+        try DurableFile.replace("\(folder)/address", with: Array("\(url)\n".utf8))
+        log.notice("Serving", ["address": url, "data": folder])
+        ready(url)
+        let result: Result<Void, any Error>
+        do {
+            try await farm.run()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await server.stop()
+        await loop.stop()
+        log.notice("Stopped")
+        try result.get()
+    }
+
+    /// Built-in cases and the first token.
+    private func prepare(_ store: Store) async throws {
+        let now = Timestamp.now().milliseconds
+        for definition in BuiltInCases.all {
+            try await store.addCase(
+                definition,
+                digest: Digest.sha256(of: try CanonicalJSON.encode(definition)),
+                now: now
+            )
+        }
+        let path = "\(configuration.dataFolder)/admin.token"
+        guard access(path, F_OK) != 0 else { return }
+        let token = Hex.encode(RandomBytes.make(24))
+        // The file comes last: a crash in between leaves an unknown token behind, never a known one.
+        try await store.addToken(name: "admin", hash: Digest.sha256(of: Array(token.utf8)), role: "admin", now: now)
+        try DurableFile.replace(path, with: Array("\(token)\n".utf8))
+        log.notice("Made the first token", ["file": path])
+    }
+
+    /// The coordinator's lasting name.
+    private func identity() throws -> String {
+        let path = "\(configuration.dataFolder)/identity"
+        if access(path, F_OK) == 0 {
+            return String(decoding: try DurableFile.read(path, limit: 256), as: UTF8.self)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        let name = "coordinator-\(Hex.encode(RandomBytes.make(4)))"
+        try DurableFile.replace(path, with: Array("\(name)\n".utf8))
+        return name
+    }
+}

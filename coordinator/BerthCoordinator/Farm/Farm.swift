@@ -1,0 +1,424 @@
+import BerthCore
+import BerthHosts
+import BerthStore
+import BerthSystem
+import Foundation
+
+/// The living part of the coordinator: which hosts and slots are there, who works on what, until when. Everything
+/// that matters stands in the store first; this actor is a cache that a restart rebuilds.
+package actor Farm {
+    private enum Work: Sendable {
+        case keepHost(HostLink)
+        case dispatch(slot: String)
+        case redeliver(Assignment, slot: String)
+    }
+
+    let store: Store
+    let archive: CoordinatorArchive
+    let leases: LeasePolicy
+    let name: String
+    private let open: HostChannel.Opener
+    private let log = Log(component: "farm")
+    private let work: AsyncStream<Work>
+    private let addWork: AsyncStream<Work>.Continuation
+
+    private var links: [String: HostLink] = [:]
+    private var slots: [String: SlotSession] = [:]
+    private var openLeases: [String: OpenLease] = [:]
+
+    package init(
+        name: String,
+        store: Store,
+        archive: CoordinatorArchive,
+        leases: LeasePolicy,
+        open: @escaping HostChannel.Opener
+    ) {
+        self.name = name
+        self.store = store
+        self.archive = archive
+        self.leases = leases
+        self.open = open
+        (work, addWork) = AsyncStream<Work>.makeStream()
+    }
+
+    /// Connects to all hosts and serves until the task is cancelled.
+    /// - Throws: `StoreError`
+    package func run() async throws {
+        // Nothing is granted on a slot with an open attempt before one full lease without a word has passed.
+        let now = ContinuousClock.now
+        for attempt in try await store.openAttempts() {
+            openLeases[attempt.attempt] = OpenLease(
+                attempt: attempt.attempt,
+                run: attempt.run,
+                epoch: attempt.epoch,
+                slot: attempt.slot,
+                claimed: now,
+                accepted: attempt.state == .running,
+                deadline: now + leases.grantAfter
+            )
+        }
+        for host in try await store.hosts() { keep(host) }
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.sweep() }
+            for await item in work {
+                switch item {
+                case .keepHost(let link): group.addTask { await link.run() }
+                case .dispatch(let slot): group.addTask { await self.dispatch(slot) }
+                case .redeliver(let assignment, let slot): group.addTask { await self.redeliver(assignment, slot) }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Enrols a host and connects to it.
+    /// - Throws: `StoreError`, `SSHError` for a malformed host key
+    package func add(_ host: HostRecord) async throws {
+        _ = try HostKey(line: host.hostKey)
+        try await store.addHost(host, now: Timestamp.now().milliseconds)
+        keep(host)
+    }
+
+    /// Offers queued runs to every idle slot.
+    package func wake() {
+        for slot in slots.values where isFree(slot) { addWork.yield(.dispatch(slot: slot.name)) }
+    }
+
+    /// The hosts with what is known of them now.
+    /// - Throws: `StoreError`
+    package func hostViews() async throws -> [HostView] {
+        let records = try await store.slots()
+        var views: [HostView] = []
+        for host in try await store.hosts() {
+            let status = await links[host.name]?.status ?? HostLink.Status()
+            views.append(
+                HostView(
+                    host: host,
+                    fingerprint: (try? HostKey(line: host.hostKey))?.fingerprint ?? "unreadable",
+                    state: status.state,
+                    problem: status.problem,
+                    clockSkew: status.clockSkew,
+                    slots: records.filter { $0.host == host.name }.map(view)
+                )
+            )
+        }
+        return views
+    }
+
+    /// Which step an attempt is at, if it is being executed.
+    package func progress(of attempt: String) -> String? { openLeases[attempt]?.progress }
+
+    /// Calls attempts off that hold a slot.
+    func cancel(_ attempts: [OpenAttempt], reason: String) async {
+        for attempt in attempts {
+            openLeases[attempt.attempt]?.cancellation = reason
+            await tellCancellation(attempt.attempt)
+        }
+    }
+
+    private func view(_ record: SlotRecord) -> SlotView {
+        let connected = slots[record.name]?.link != nil
+        return SlotView(
+            name: record.name,
+            host: record.host,
+            device: record.device,
+            state: connected ? (record.openAttempt == nil ? .idle : .busy) : .offline,
+            attempt: record.openAttempt
+        )
+    }
+
+    private func keep(_ host: HostRecord) {
+        guard links[host.name] == nil else { return }
+        let (name, store, leases) = (name, store, leases)
+        let link = HostLink(host: host, open: open, archive: archive, farm: self) {
+            CoordinatorHello(
+                coordinator: name,
+                term: try await store.nextTerm(host: host.name),
+                leaseMilliseconds: leases.length.milliseconds,
+                heartbeatMilliseconds: leases.heartbeat.milliseconds
+            )
+        }
+        links[host.name] = link
+        addWork.yield(.keepHost(link))
+    }
+
+    private func isFree(_ slot: SlotSession) -> Bool {
+        slot.link != nil && !slot.dispatching && (slot.pausedUntil.map { $0 < .now } ?? true)
+            && !openLeases.values.contains { $0.slot == slot.name }
+    }
+
+    // MARK: - Assigning
+
+    private func dispatch(_ name: String) async {
+        guard let slot = slots[name], isFree(slot) else { return }
+        slots[name]?.dispatching = true
+        defer { slots[name]?.dispatching = false }
+        do {
+            let assignment = try await store.claim(
+                slot: name,
+                now: Timestamp.now().milliseconds,
+                nonce: Hex.encode(RandomBytes.make(16)),
+                timeout: leases.attempt.milliseconds
+            )
+            guard let assignment else { return }
+            hold(assignment, slot: name, accepted: false)
+            await deliver(assignment, slot: name)
+        } catch {
+            log.error("Cannot claim a run", ["slot": name, "problem": "\(error)"])
+            slots[name]?.pausedUntil = .now + .seconds(1)
+        }
+    }
+
+    private func redeliver(_ assignment: Assignment, _ name: String) async {
+        guard slots[name]?.dispatching == false, openLeases[assignment.attempt] != nil else { return }
+        slots[name]?.dispatching = true
+        defer { slots[name]?.dispatching = false }
+        await deliver(assignment, slot: name)
+    }
+
+    private func hold(_ assignment: Assignment, slot: String, accepted: Bool) {
+        let now = ContinuousClock.now
+        openLeases[assignment.attempt] = OpenLease(
+            attempt: assignment.attempt,
+            run: assignment.run,
+            epoch: assignment.epoch,
+            slot: slot,
+            claimed: now,
+            accepted: accepted,
+            deadline: now + leases.grantAfter
+        )
+    }
+
+    /// Brings the builds to the host, then hands the attempt over. A cut connection is no failure: the agent's next
+    /// hello starts the delivery again.
+    private func deliver(_ assignment: Assignment, slot: String) async {
+        guard let link = slots[slot]?.link else { return }
+        do {
+            var blobs: [BlobReference] = []
+            for build in assignment.builds { blobs += try await archive.blobs(of: build.id) }
+            openLeases[assignment.attempt]?.progress = "transfer"
+            try await link.provide(blobs)
+            guard openLeases[assignment.attempt] != nil, slots[slot]?.link === link else { return }
+            openLeases[assignment.attempt]?.progress = "assign"
+            try await link.send(.assign(assignment), route: slot)
+        } catch let error as HostLinkError {
+            if case .blobRefused = error { await abandon(assignment.attempt, .init("transfer-refused", "\(error)")) }
+            log.error("Delivery cut off", ["slot": slot, "attempt": assignment.attempt, "problem": "\(error)"])
+        } catch let error as SSHError {
+            log.error("Delivery cut off", ["slot": slot, "attempt": assignment.attempt, "problem": "\(error)"])
+        } catch {
+            await abandon(assignment.attempt, .init("archive-unusable", "\(error)"))
+        }
+    }
+
+    // MARK: - What hosts and agents say
+
+    func receive(_ message: HostMessage, slot name: String, from link: HostLink) async throws {
+        guard SlotName.isValid(name) else {
+            throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "this cannot be a slot's name")
+        }
+        switch message {
+        case .agentHello(let hello): try await greet(hello, slot: name, from: link)
+        case .accepted(let reference): try await accept(reference)
+        case .declined(let declination): try await decline(declination, slot: name)
+        case .heartbeat(let heartbeat): try await renew(heartbeat, slot: name, from: link)
+        case .progress(let progress):
+            if openLeases[progress.attempt]?.epoch == progress.epoch {
+                openLeases[progress.attempt]?.progress = "\(progress.title) (\(progress.step)/\(progress.steps))"
+            }
+        case .result(let report): try await record(report, slot: name, from: link)
+        case .closing(let closing):
+            await slotLeft(name, host: link.host.name, reason: closing.reason)
+        case .hostHello, .missing, .stored, .refused, .slotLeft:
+            throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "only the host itself says this")
+        }
+    }
+
+    func slotLeft(_ name: String, host: String, reason: String) {
+        guard slots[name]?.host == host, slots[name]?.link != nil else { return }
+        log.notice("Slot left", ["slot": name, "host": host, "reason": reason])
+        slots[name]?.link = nil
+    }
+
+    func hostLeft(_ host: String, reason: String) {
+        for slot in slots.values where slot.host == host { slotLeft(slot.name, host: host, reason: reason) }
+    }
+
+    private func greet(_ hello: AgentHello, slot name: String, from link: HostLink) async throws {
+        guard hello.slot == name else {
+            throw HostLinkError.misrouted(
+                host: link.host.name,
+                route: name,
+                problem: "its agent calls itself \(hello.slot)"
+            )
+        }
+        guard ProtocolVersions.own.common(with: hello.versions) != nil else {
+            throw HostLinkError.protocolMismatch(host: link.host.name, theirs: hello.versions)
+        }
+        do {
+            try await store.recordSlot(hello, host: link.host.name, now: Timestamp.now().milliseconds)
+        } catch let error as StoreError {
+            log.error("Slot refused", ["slot": name, "host": link.host.name, "problem": "\(error)"])
+            try await link.send(.closing(Closing(reason: "\(error)")), route: name)
+            return
+        }
+        let dispatching = slots[name]?.dispatching ?? false
+        slots[name] = SlotSession(
+            name: name,
+            host: link.host.name,
+            link: link,
+            device: hello.device,
+            dispatching: dispatching
+        )
+        log.notice("Slot joined", ["slot": name, "host": link.host.name, "platform": hello.device.platform.rawValue])
+        try await reconcile(hello, slot: name, link: link)
+        wake()
+    }
+
+    /// Brings the store's view and the agent's together after a (re)connection, without granting anything twice.
+    private func reconcile(_ hello: AgentHello, slot name: String, link: HostLink) async throws {
+        let mine = openLeases.values.first { $0.slot == name }
+        if let running = hello.running, running.attempt != mine?.attempt || running.epoch != mine?.epoch {
+            let cancellation = Cancellation(
+                attempt: running.attempt,
+                epoch: running.epoch,
+                reason: "the coordinator has given this attempt up"
+            )
+            try await link.send(.cancel(cancellation), route: name)
+        }
+        guard let mine else { return }
+        let reference = AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
+        openLeases[mine.attempt]?.deadline = .now + leases.grantAfter
+        if hello.running == reference {
+            try await accept(reference)
+            await tellCancellation(mine.attempt)
+        } else if hello.unacknowledged.contains(reference) {
+            return
+        } else if mine.accepted {
+            await abandon(
+                mine.attempt,
+                .init("agent-forgot", "the agent of \(name) no longer knows the attempt that it had accepted")
+            )
+        } else if slots[name]?.dispatching != true, let assignment = try await store.assignment(of: mine.attempt) {
+            // The assignment was never accepted, or the answer was lost: the same attempt is offered again.
+            addWork.yield(.redeliver(assignment, slot: name))
+        }
+    }
+
+    private func accept(_ reference: AttemptReference) async throws {
+        guard
+            try await store.accept(
+                attempt: reference.attempt,
+                epoch: reference.epoch,
+                now: Timestamp.now().milliseconds
+            )
+        else { return }
+        openLeases[reference.attempt]?.accepted = true
+        openLeases[reference.attempt]?.deadline = .now + leases.grantAfter
+    }
+
+    private func decline(_ declination: Declination, slot name: String) async throws {
+        log.error(
+            "Assignment declined",
+            ["slot": name, "attempt": declination.attempt, "cause": declination.cause.description]
+        )
+        try await store.decline(
+            attempt: declination.attempt,
+            epoch: declination.epoch,
+            cause: declination.cause,
+            now: Timestamp.now().milliseconds
+        )
+        openLeases[declination.attempt] = nil
+        slots[name]?.pausedUntil = .now + .seconds(1)
+    }
+
+    private func renew(_ heartbeat: Heartbeat, slot name: String, from link: HostLink) async throws {
+        guard slots[name]?.link === link else { return }
+        if let mine = openLeases.values.first(where: { $0.slot == name }) {
+            let vouched = heartbeat.running == AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
+            if vouched || !mine.accepted { openLeases[mine.attempt]?.deadline = .now + leases.grantAfter }
+            if mine.cancellation != nil { await tellCancellation(mine.attempt) }
+        }
+        try await link.send(.renewed(Renewal(sequence: heartbeat.sequence)), route: name)
+    }
+
+    private func record(_ report: AttemptReport, slot name: String, from link: HostLink) async throws {
+        let missing = try await archive.completeEvidence(of: report)
+        guard missing.isEmpty else {
+            // Not acknowledged, so the agent sends result and evidence again on its next connection.
+            log.error(
+                "Result without its evidence",
+                ["slot": name, "attempt": report.attempt, "missing": missing.map(\.short).joined(separator: ",")]
+            )
+            return
+        }
+        let filing = try await store.record(report, host: link.host.name, now: Timestamp.now().milliseconds)
+        openLeases[report.attempt] = nil
+        log.info(
+            "Result",
+            [
+                "slot": name, "attempt": report.attempt, "outcome": report.outcome.rawValue, "filing": filing.rawValue,
+                "cause": report.cause?.code ?? "none",
+            ]
+        )
+        let acknowledgement = Acknowledgement(attempt: report.attempt, epoch: report.epoch, filing: filing)
+        try await link.send(.recorded(acknowledgement), route: name)
+        wake()
+    }
+
+    private func tellCancellation(_ attempt: String) async {
+        guard let lease = openLeases[attempt], let reason = lease.cancellation, let link = slots[lease.slot]?.link
+        else {
+            return
+        }
+        let cancellation = Cancellation(attempt: attempt, epoch: lease.epoch, reason: reason)
+        // A lost message is repeated with the next heartbeat.
+        try? await link.send(.cancel(cancellation), route: lease.slot)
+    }
+
+    // MARK: - Leases
+
+    /// Gives up attempts whose lease has ended, and offers work to slots whose pause has.
+    private func sweep() async {
+        var lastWake = ContinuousClock.now
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(200))
+            let now = ContinuousClock.now
+            for lease in openLeases.values {
+                if lease.deadline < now {
+                    await abandon(
+                        lease.attempt,
+                        .init("lease-expired", "slot \(lease.slot) was not heard from for one lease")
+                    )
+                } else if !lease.accepted, lease.claimed + leases.preparation < now {
+                    await abandon(
+                        lease.attempt,
+                        .init("preparation-timeout", "the builds did not reach the host in time")
+                    )
+                }
+            }
+            if now - lastWake > .seconds(1) {
+                lastWake = now
+                wake()
+            }
+        }
+    }
+
+    private func abandon(_ attempt: String, _ cause: OutcomeCause) async {
+        guard let lease = openLeases[attempt] else { return }
+        do {
+            _ = try await store.giveUp(
+                attempt: attempt,
+                epoch: lease.epoch,
+                cause: cause,
+                now: Timestamp.now().milliseconds
+            )
+            openLeases[attempt] = nil
+            log.error("Attempt given up", ["attempt": attempt, "slot": lease.slot, "cause": cause.description])
+            wake()
+        } catch {
+            // The lease stays, so that the next sweep tries again.
+            log.error("Cannot give an attempt up", ["attempt": attempt, "problem": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import BerthCore
+
+/// The one number from which both sides end an attempt, and what follows from it.
+package struct LeasePolicy: Sendable, Hashable {
+    /// Length of a lease: the agent ends its attempt before this long after the last renewal that was answered.
+    package let length: Duration
+    /// How often agents renew.
+    package let heartbeat: Duration
+    /// An attempt may wait for its builds to be transferred for this long.
+    package let preparation: Duration
+    /// Time limit of a whole attempt.
+    package let attempt: Duration
+
+    package init(
+        length: Duration = .seconds(15),
+        heartbeat: Duration = .seconds(1),
+        preparation: Duration = .seconds(900),
+        attempt: Duration = .seconds(900)
+    ) {
+        self.length = length
+        self.heartbeat = heartbeat
+        self.preparation = preparation
+        self.attempt = attempt
+    }
+
+    /// The coordinator grants the slot again this long after the last renewal that it received.
+    package var grantAfter: Duration { length + length / 5 }
+}
+
+extension Duration {
+    /// Whole milliseconds.
+    package var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

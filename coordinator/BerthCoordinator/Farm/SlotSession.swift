@@ -1,0 +1,30 @@
+import BerthCore
+
+/// A slot whose agent is connected, or was.
+struct SlotSession: Sendable {
+    let name: String
+    let host: String
+    /// Absent while the agent is not connected.
+    var link: HostLink?
+    var device: DeviceFacts
+    /// A claim or a transfer is under way.
+    var dispatching = false
+    /// No claim before this instant, after the agent declined.
+    var pausedUntil: ContinuousClock.Instant?
+}
+
+/// An attempt that holds a slot, with the end of its lease.
+struct OpenLease: Sendable {
+    let attempt: String
+    let run: String
+    let epoch: UInt64
+    let slot: String
+    let claimed: ContinuousClock.Instant
+    var accepted: Bool
+    /// The slot is granted again after this instant.
+    var deadline: ContinuousClock.Instant
+    /// The step being executed.
+    var progress: String?
+    /// Why it must be called off, once it must.
+    var cancellation: String?
+}

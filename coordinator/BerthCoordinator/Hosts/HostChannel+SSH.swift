@@ -1,0 +1,26 @@
+import BerthCore
+import BerthHosts
+import BerthSystem
+
+extension HostChannel {
+    /// Opens channels by SSH, one connection and one channel a host.
+    package static func overSSH(on loop: SSHEventLoop) -> Opener {
+        { host in
+            let endpoint = SSHEndpoint(
+                hostName: host.hostName,
+                port: host.port,
+                user: host.user,
+                identityFile: host.identityFile,
+                pinnedHostKey: try HostKey(line: host.hostKey)
+            )
+            let channel = try await SSHChannel.open(endpoint, on: loop)
+            var iterator = channel.inbound.makeAsyncIterator()
+            return HostChannel(
+                send: { bytes, lane in try await channel.send(bytes, lane: lane == .control ? .control : .bulk) },
+                inbound: AsyncThrowingStream { await iterator.next() },
+                endReason: { await channel.waitForEnd().description },
+                close: { await channel.close() }
+            )
+        }
+    }
+}

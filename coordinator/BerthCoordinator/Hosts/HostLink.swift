@@ -1,0 +1,167 @@
+import BerthCore
+import BerthSystem
+import Foundation
+
+/// Keeps the one channel to one host: connects, greets, passes messages on, connects again.
+actor HostLink {
+    /// What the channel did last.
+    struct Status: Sendable {
+        var state: HostView.State = .connecting
+        var problem: String?
+        var clockSkew: Int64?
+    }
+
+    private static let greetingSeconds = 20
+    private static let backoff: [Duration] = [
+        .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(5),
+    ]
+
+    nonisolated let host: HostRecord
+    private let open: HostChannel.Opener
+    private let archive: CoordinatorArchive
+    private let greeting: @Sendable () async throws -> CoordinatorHello
+    private let farm: Farm
+    private let log = Log(component: "host")
+
+    private(set) var status = Status()
+    private var channel: HostChannel?
+    private var greeted = false
+    private var transfers: BlobTransfers?
+    private var failures = 0
+
+    init(
+        host: HostRecord,
+        open: @escaping HostChannel.Opener,
+        archive: CoordinatorArchive,
+        farm: Farm,
+        greeting: @escaping @Sendable () async throws -> CoordinatorHello
+    ) {
+        self.host = host
+        self.open = open
+        self.archive = archive
+        self.farm = farm
+        self.greeting = greeting
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            let problem: String
+            do {
+                problem = try await session()
+            } catch {
+                problem = "\(error)"
+            }
+            await ended(problem)
+            let pause = Self.backoff[min(failures, Self.backoff.count - 1)]
+            failures += 1
+            // Jitter keeps many hosts of one network from coming back in the same instant.
+            try? await Task.sleep(for: pause * Double.random(in: 0.75...1.25))
+        }
+        await channel?.close()
+    }
+
+    /// Sends a message to one of the host's slots, or to the host itself.
+    /// - Throws: `HostLinkError.notConnected`, what the channel throws
+    func send(_ message: CoordinatorMessage, route: String = "") async throws {
+        guard let channel else { throw HostLinkError.notConnected(host: host.name) }
+        try await channel.send(try message.frame(route: route).bytes, .control)
+    }
+
+    /// Makes sure that the host has these blobs: asks which it lacks and sends those, each once however many slots
+    /// wait for it.
+    /// - Throws: `HostLinkError`, `ArchiveError`, `SystemError`
+    func provide(_ blobs: [BlobReference]) async throws {
+        guard let transfers else { throw HostLinkError.notConnected(host: host.name) }
+        try await transfers.provide(blobs)
+    }
+
+    private func session() async throws -> String {
+        let channel = try await open(host)
+        self.channel = channel
+        greeted = false
+        let name = host.name
+        transfers = BlobTransfers(host: name, archive: archive, channel: channel)
+        try await channel.send(Frame.preamble, .control)
+        try await channel.send(try CoordinatorMessage.hello(try await greeting()).frame().bytes, .control)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.read(channel) }
+            group.addTask {
+                try await Task.sleep(for: .seconds(Self.greetingSeconds))
+                guard await self.greeted else {
+                    throw HostLinkError.noGreeting(host: name, seconds: Self.greetingSeconds)
+                }
+                try await Task.sleep(for: .seconds(1 << 40))
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+        return await channel.endReason()
+    }
+
+    private func read(_ channel: HostChannel) async throws {
+        var decoder = FrameDecoder(expectsPreamble: true)
+        for try await bytes in channel.inbound {
+            decoder.feed(bytes)
+            while let frame = try decoder.next() {
+                try await handle(frame)
+            }
+        }
+    }
+
+    private func handle(_ frame: Frame) async throws {
+        switch frame.type {
+        case .chunk:
+            guard let chunk = Chunk(payload: frame.payload) else {
+                throw HostLinkError.misrouted(host: host.name, route: frame.route, problem: "the chunk has no header")
+            }
+            try await archive.receive(chunk)
+        case .control:
+            let message = try HostMessage.parse(frame.payload)
+            if frame.route.isEmpty {
+                try await handleHost(message)
+            } else {
+                try await farm.receive(message, slot: frame.route, from: self)
+            }
+        }
+    }
+
+    private func handleHost(_ message: HostMessage) async throws {
+        switch message {
+        case .hostHello(let hello):
+            guard ProtocolVersions.own.common(with: hello.versions) != nil else {
+                throw HostLinkError.protocolMismatch(host: host.name, theirs: hello.versions)
+            }
+            greeted = true
+            failures = 0
+            status = Status(
+                state: .connected,
+                problem: nil,
+                clockSkew: hello.wallClock - Timestamp.now().milliseconds
+            )
+            log.notice("Host connected", ["host": host.name, "agent": hello.agentVersion])
+        case .missing(let missing): await transfers?.answered(missing)
+        case .stored(let stored): await transfers?.stored(stored.digest)
+        case .refused(let refused): await transfers?.refused(refused)
+        case .slotLeft(let left): await farm.slotLeft(left.slot, host: host.name, reason: left.reason)
+        case .closing(let closing):
+            throw HostLinkError.closedByHost(host: host.name, reason: closing.reason)
+        case .agentHello, .accepted, .declined, .heartbeat, .progress, .result:
+            throw HostLinkError.misrouted(host: host.name, route: "", problem: "only an agent says this")
+        }
+    }
+
+    private func ended(_ problem: String) async {
+        if let channel {
+            self.channel = nil
+            await channel.close()
+        }
+        let transfers = transfers
+        self.transfers = nil
+        await transfers?.end(HostLinkError.notConnected(host: host.name))
+        guard !Task.isCancelled else { return }
+        if status.problem != problem { log.error("Host not connected", ["host": host.name, "problem": problem]) }
+        status = Status(state: .failing, problem: problem)
+        await farm.hostLeft(host.name, reason: problem)
+    }
+}

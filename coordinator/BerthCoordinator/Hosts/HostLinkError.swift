@@ -1,0 +1,28 @@
+import BerthCore
+
+/// Why something could not be done through a host's channel.
+enum HostLinkError: Error, Hashable, CustomStringConvertible {
+    case notConnected(host: String)
+    case protocolMismatch(host: String, theirs: ProtocolVersions)
+    case misrouted(host: String, route: String, problem: String)
+    case noGreeting(host: String, seconds: Int)
+    case blobRefused(Digest, reason: String)
+    case closedByHost(host: String, reason: String)
+
+    var description: String {
+        switch self {
+        case .notConnected(let host): "host \(host) is not connected"
+        case .protocolMismatch(let host, let theirs):
+            "host \(host) speaks protocol versions \(theirs.lowest) to \(theirs.highest), "
+                + "this coordinator \(ProtocolVersions.own.lowest) to \(ProtocolVersions.own.highest); "
+                + "install the berth-agent of the coordinator's release there"
+        case .misrouted(let host, let route, let problem):
+            "host \(host) sent a message for \(route.isEmpty ? "itself" : "slot \(route)") that makes no sense: \(problem)"
+        case .noGreeting(let host, let seconds):
+            "host \(host) did not answer as berth-agent within \(seconds) s; "
+                + "check the forced command in its authorized_keys and its shell's start-up files"
+        case .blobRefused(let digest, let reason): "the host refused the blob \(digest): \(reason)"
+        case .closedByHost(let host, let reason): "host \(host) closed the channel: \(reason)"
+        }
+    }
+}
