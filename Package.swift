@@ -30,7 +30,7 @@ var targets: [Target] = [
     .target(name: "BerthCore"),
     .testTarget(name: "BerthCoreTests", dependencies: ["BerthCore", "BerthSystem"]),
     .target(name: "BerthArchive", dependencies: ["BerthCore", "BerthSystem"]),
-    .testTarget(name: "BerthArchiveTests", dependencies: ["BerthArchive"]),
+    .testTarget(name: "BerthArchiveTests", dependencies: ["BerthArchive", "BerthCore", "BerthSystem"]),
     .executableTarget(name: "berth", dependencies: ["BerthCore", "BerthSystem", "BerthArchive"]),
     .testTarget(
         name: "BerthCLITests",

@@ -4,7 +4,7 @@ import BerthStore
 import BerthSystem
 
 extension API {
-    func submit(_ request: BatchRequest, key: String?, caller: String) async throws -> HTTPResponse {
+    func submit(_ request: BatchRequest, key: String?, content: Digest, caller: String) async throws -> HTTPResponse {
         guard !request.new.isEmpty, !request.cases.isEmpty else {
             throw APIError(400, "empty-batch", "a batch needs at least one new build and one case")
         }
@@ -28,6 +28,7 @@ extension API {
             SubmitOp(
                 submitter: caller,
                 idempotencyKey: key,
+                content: content,
                 paths: paths,
                 cases: cases,
                 os: os,

@@ -82,6 +82,7 @@ package struct API: Sendable {
             return try await submit(
                 try body(BatchRequest.self, request),
                 key: request.header("Idempotency-Key"),
+                content: Digest.sha256(of: request.body),
                 caller: caller
             )
         case ("GET", "batches", 1):
@@ -90,9 +91,10 @@ package struct API: Sendable {
             return Self.json(views)
         case ("GET", "batches", 2): return Self.json(await withProgress(try await store.batch(id: argument)))
         case ("GET", "runs", 1):
-            let batch = request.query["batch"]
-            let runs = try await store.runs(batch: batch)
-            return Self.json(await withProgress(runs))
+            guard let batch = request.query["batch"] else {
+                throw APIError(400, "missing-parameter", "name the batch: /v1/runs?batch=ID")
+            }
+            return Self.json(await withProgress(try await store.runs(batch: batch)))
         case ("GET", "runs", 2): return Self.json(await withProgress([try await store.run(id: argument)])[0])
         case ("GET", "ledgers", 2): return try await ledger(argument)
         case ("POST", "gate", 1): return try await gate(try body(GateRequest.self, request))
@@ -141,7 +143,7 @@ package struct API: Sendable {
     }
 
     private func hostKey(_ request: HostKeyRequest) async throws -> HTTPResponse {
-        let key = try await SSHChannel.fetchHostKey(host: request.hostName, port: request.port, on: sshLoop)
+        let key = try await SSHChannel.fetchHostKey(hostName: request.hostName, port: request.port, on: sshLoop)
         return Self.json(HostKeyView(hostKey: key.line, fingerprint: key.fingerprint))
     }
 

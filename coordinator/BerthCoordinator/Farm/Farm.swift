@@ -54,7 +54,8 @@ package actor Farm {
                 slot: attempt.slot,
                 claimed: now,
                 accepted: attempt.state == .running,
-                deadline: now + leases.grantAfter
+                deadline: now + leases.grantAfter,
+                cancellation: attempt.isCancelRequested ? "the run was cancelled" : nil
             )
         }
         for host in try await store.hosts() { keep(host) }
@@ -228,7 +229,7 @@ package actor Farm {
             }
         case .result(let report): try await record(report, slot: name, from: link)
         case .closing(let closing):
-            await slotLeft(name, host: link.host.name, reason: closing.reason)
+            slotLeft(name, host: link.host.name, reason: closing.reason)
         case .hostHello, .missing, .stored, .refused, .slotLeft:
             throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "only the host itself says this")
         }
@@ -257,7 +258,7 @@ package actor Farm {
         }
         do {
             try await store.recordSlot(hello, host: link.host.name, now: Timestamp.now().milliseconds)
-        } catch let error as StoreError {
+        } catch {
             log.error("Slot refused", ["slot": name, "host": link.host.name, "problem": "\(error)"])
             try await link.send(.closing(Closing(reason: "\(error)")), route: name)
             return
@@ -352,7 +353,12 @@ package actor Farm {
             )
             return
         }
-        let filing = try await store.record(report, host: link.host.name, now: Timestamp.now().milliseconds)
+        let filing = try await store.record(
+            report,
+            bytes: try CanonicalJSON.encode(report),
+            host: link.host.name,
+            now: Timestamp.now().milliseconds
+        )
         openLeases[report.attempt] = nil
         log.info(
             "Result",

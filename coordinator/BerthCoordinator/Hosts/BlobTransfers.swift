@@ -78,7 +78,7 @@ actor BlobTransfers {
 
     private func send(_ blob: BlobReference, from start: UInt64) async throws {
         defer { inFlight[blob.digest] = nil }
-        try await withCheckedThrowingContinuation { continuation in
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             if let ended { return continuation.resume(throwing: ended) }
             confirmations[blob.digest] = continuation
             // Resumed by the host's answer, by `end`, or here when sending fails.

@@ -14,10 +14,12 @@ extension HostChannel {
                 pinnedHostKey: try HostKey(line: host.hostKey)
             )
             let channel = try await SSHChannel.open(endpoint, on: loop)
-            var iterator = channel.inbound.makeAsyncIterator()
             return HostChannel(
                 send: { bytes, lane in try await channel.send(bytes, lane: lane == .control ? .control : .bulk) },
-                inbound: AsyncThrowingStream { await iterator.next() },
+                next: {
+                    var iterator = channel.inbound.makeAsyncIterator()
+                    return await iterator.next()
+                },
                 endReason: { await channel.waitForEnd().description },
                 close: { await channel.close() }
             )

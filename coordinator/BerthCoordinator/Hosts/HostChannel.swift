@@ -10,20 +10,20 @@ package struct HostChannel: Sendable {
 
     /// Sends one whole message; suspends while too much is queued.
     package let send: @Sendable (_ bytes: [UInt8], _ lane: Lane) async throws -> Void
-    /// What arrives, until the channel ends.
-    package let inbound: AsyncThrowingStream<[UInt8], any Error>
+    /// What arrives next; nil once the channel has ended. One caller at a time.
+    package let next: @Sendable () async throws -> [UInt8]?
     /// Why it ended, in words for an operator.
     package let endReason: @Sendable () async -> String
     package let close: @Sendable () async -> Void
 
     package init(
         send: @escaping @Sendable (_ bytes: [UInt8], _ lane: Lane) async throws -> Void,
-        inbound: AsyncThrowingStream<[UInt8], any Error>,
+        next: @escaping @Sendable () async throws -> [UInt8]?,
         endReason: @escaping @Sendable () async -> String,
         close: @escaping @Sendable () async -> Void
     ) {
         self.send = send
-        self.inbound = inbound
+        self.next = next
         self.endReason = endReason
         self.close = close
     }

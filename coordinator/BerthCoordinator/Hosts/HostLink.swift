@@ -101,7 +101,7 @@ actor HostLink {
 
     private func read(_ channel: HostChannel) async throws {
         var decoder = FrameDecoder(expectsPreamble: true)
-        for try await bytes in channel.inbound {
+        while let bytes = try await channel.next() {
             decoder.feed(bytes)
             while let frame = try decoder.next() {
                 try await handle(frame)

@@ -1,0 +1,15 @@
+import BerthStore
+
+extension StoreError {
+    /// The HTTP status of a refusal by the store.
+    var httpStatus: Int {
+        switch self {
+        case .unknownBuild, .unknownCase, .unknownHost, .unknownSlot, .unknownBatch, .unknownRun: 404
+        case .ambiguousBuild, .hostTaken, .slotOfOtherHost, .tokenTaken, .idempotencyConflict: 409
+        case .invalidName, .invalidSubmission, .epochOutOfRange: 422
+        case .storageFull: 507
+        case .newerSchema, .damaged, .database: 500
+        case .closed: 503
+        }
+    }
+}
