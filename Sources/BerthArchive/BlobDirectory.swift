@@ -61,12 +61,7 @@ package struct BlobDirectory: Sendable {
     /// - Throws: `ArchiveError.missingBlob`, `SystemError`
     package func read(_ digest: Digest, offset: UInt64, count: Int) throws -> [UInt8] {
         guard contains(digest) else { throw ArchiveError.missingBlob(digest) }
-        let file = try FileDescriptor(path: path(of: digest), flags: O_RDONLY)
-        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = try retryingInterrupts("read", path(of: digest)) {
-                pread(file.number, buffer.baseAddress, count, off_t(offset))
-            }
-        }
+        return try FileDescriptor(path: path(of: digest), flags: O_RDONLY).read(upTo: count, at: offset)
     }
 
     /// Continues or begins the transfer of a blob.

@@ -48,6 +48,8 @@ package final class ChildProcess: Sendable {
                 return berth_spawn(&request, &pid)
             }
         }
+        // The descriptors close only after the child has its copies.
+        withExtendedLifetime((input, output, errorOutput)) {}
         guard code == 0 else { throw SystemError(operation: "start", path: specification.executable, code: code) }
         let process = ChildProcess(pid: pid)
         Threads.detach(name: "wait-\(pid)") { process.waitBlocking() }

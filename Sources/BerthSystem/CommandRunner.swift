@@ -33,33 +33,49 @@ package enum CommandRunner {
         outputLimit: Int = 1 << 20,
         started tell: @Sendable (ChildProcess) throws -> Void = { _ in }
     ) async throws -> CommandResult {
-        let output = try FileDescriptor.pipe()
-        let errorOutput = try FileDescriptor.pipe()
-        var piped = specification
-        piped.standardOutput = .descriptor(output.write.number)
-        piped.standardError = .descriptor(errorOutput.write.number)
-        var feed: FileDescriptor?
-        if !input.isEmpty {
-            let pipe = try FileDescriptor.pipe()
-            piped.standardInput = .descriptor(pipe.read.number)
-            feed = pipe.write
-        }
         let started = ContinuousClock.now
-        let process = try ChildProcess.spawn(piped)
+        let running = try start(specification, feeding: !input.isEmpty)
         do {
-            try tell(process)
+            try tell(running.process)
         } catch {
-            process.signalGroup(SIGKILL)
+            running.process.signalGroup(SIGKILL)
             throw error
         }
         return try await collect(
-            process,
-            reading: (output.read, errorOutput.read),
-            feeding: feed.map { ($0, input) },
+            running.process,
+            reading: (running.output, running.errorOutput),
+            feeding: running.feed.map { ($0, input) },
             until: started + timeout,
             outputLimit: outputLimit,
             started: started
         )
+    }
+
+    private struct Running {
+        let process: ChildProcess
+        let output: FileDescriptor
+        let errorOutput: FileDescriptor
+        let feed: FileDescriptor?
+    }
+
+    /// Starts the command with pipes. This process's copies of the child's ends are closed on return, so that the
+    /// streams end with their last writer.
+    private static func start(_ specification: ProcessSpecification, feeding: Bool) throws -> Running {
+        let output = try FileDescriptor.pipe()
+        let errorOutput = try FileDescriptor.pipe()
+        let input = feeding ? try FileDescriptor.pipe() : nil
+        var piped = specification
+        piped.standardOutput = .descriptor(output.write.number)
+        piped.standardError = .descriptor(errorOutput.write.number)
+        if let input { piped.standardInput = .descriptor(input.read.number) }
+        return try withExtendedLifetime((output.write, errorOutput.write, input?.read)) {
+            Running(
+                process: try ChildProcess.spawn(piped),
+                output: output.read,
+                errorOutput: errorOutput.read,
+                feed: input?.write
+            )
+        }
     }
 
     private static func collect(

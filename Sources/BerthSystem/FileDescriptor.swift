@@ -40,6 +40,14 @@ package final class FileDescriptor: Sendable {
         }
     }
 
+    /// Reads up to `count` bytes at a place, without moving the position; empty past the end. Blocks.
+    /// - Throws: `SystemError`
+    package func read(upTo count: Int, at offset: UInt64) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = try retryingInterrupts("read") { pread(number, buffer.baseAddress, count, off_t(offset)) }
+        }
+    }
+
     /// Writes all bytes. Blocks.
     /// - Throws: `SystemError`
     package func write(_ bytes: some Collection<UInt8>) throws {

@@ -49,6 +49,21 @@ struct ProcessTests {
         #expect(lines.contains("ONLY=this") && !result.outputText.contains("HOME="))
     }
 
+    /// A command that has ended is not waited for any longer.
+    @Test func aFinishedCommandEndsItsStreams() async throws {
+        let started = ContinuousClock.now
+        for _ in 0..<5 {
+            let result = try await CommandRunner.run(
+                ProcessSpecification(executable: "/bin/cat"),
+                input: Array("text".utf8),
+                timeout: .seconds(10)
+            )
+            #expect(result.outputText == "text")
+        }
+        // Each run would wait for the full grace of both streams if this process kept their other ends open.
+        #expect(ContinuousClock.now - started < .milliseconds(5 * 600))
+    }
+
     @Test func outputOverTheLimitIsCutAndTheCommandGoesOn() async throws {
         let result = try await CommandRunner.run(
             ProcessSpecification(executable: "/bin/sh", arguments: ["-c", "head -c 3000000 /dev/zero; exit 3"]),

@@ -1,0 +1,232 @@
+import BerthCore
+import BerthSystem
+import BerthTestSupport
+import Foundation
+
+/// A whole farm of one test: sshd, coordinator, agents, simulated devices and archived sample builds, all under one
+/// folder, driven by the command line as its users do.
+actor TestFarm {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    nonisolated let folder: TemporaryDirectory
+    nonisolated let ssh: TestSSHServer
+    nonisolated let root: String
+    private let leaseSeconds: Int
+    private(set) var coordinator: ChildProcess?
+    private var agents: [String: ChildProcess] = [:]
+    private var port = 0
+
+    /// Where the built programs lie: beside the test bundle.
+    static let products: String = {
+        let executable = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        let own = CommandLine.arguments.first { $0.contains(".xctest") } ?? executable
+        return URL(fileURLWithPath: own).deletingLastPathComponent().path
+    }()
+
+    private init(folder: TemporaryDirectory, ssh: TestSSHServer, leaseSeconds: Int) {
+        self.folder = folder
+        self.ssh = ssh
+        self.leaseSeconds = leaseSeconds
+        root = folder.path
+    }
+
+    /// Starts a farm with slots `sim-1` … and the sample builds archived, all slots idle.
+    static func start(slots: Int, leaseSeconds: Int = 15) async throws -> TestFarm {
+        let folder = try TemporaryDirectory()
+        for name in ["ssh", "sockets", "cache"] { try DurableFile.makeFolder("\(folder.path)/\(name)") }
+        let attach = "\(products)/berth-agent attach --sockets \(folder.path)/sockets --cache \(folder.path)/cache"
+        let ssh = try await TestSSHServer(directory: "\(folder.path)/ssh", forcedCommand: attach)
+        let farm = TestFarm(folder: folder, ssh: ssh, leaseSeconds: leaseSeconds)
+        try await ssh.start()
+        try await farm.command("\(products)/berth-sim", ["tools", "\(folder.path)/tools"])
+        for number in 1...slots { try await farm.startAgent("sim-\(number)") }
+        try await farm.startCoordinator()
+        try await farm.command(
+            "\(packageRoot)/ops/sample-builds",
+            ["--skip-build", "--products", products, "\(folder.path)/builds"]
+        )
+        let names = ["legacy", "correct", "renamed-query", "claims-success"]
+        try await farm.berth(["build", "add"] + names.map { "\(folder.path)/builds/\($0).app" })
+        try await farm.berth([
+            "host", "add", "test-host", "--address", "127.0.0.1:\(ssh.port)", "--user", ssh.user,
+            "--identity", ssh.identityFile, "--host-key", try ssh.hostKeyLine.trimmingCharacters(in: .newlines),
+        ])
+        try await farm.waitForIdleSlots(slots)
+        return farm
+    }
+
+    /// Ends everything that the farm started.
+    func stop() async {
+        if let coordinator { await coordinator.end(grace: .seconds(5)) }
+        for agent in agents.values { await agent.end(grace: .seconds(5)) }
+        await ssh.stop()
+    }
+
+    /// Starts the coordinator, or starts it again on the same data and port.
+    func startCoordinator() async throws {
+        let process = try ChildProcess.spawn(
+            ProcessSpecification(
+                executable: "\(Self.products)/berth-coordinator",
+                arguments: [
+                    "serve", "--data", "\(root)/coordinator", "--listen", "127.0.0.1:\(port)",
+                    "--lease-seconds", "\(leaseSeconds)",
+                ],
+                environment: Self.environment,
+                standardError: .appendingFile("\(root)/coordinator.log")
+            )
+        )
+        coordinator = process
+        try await eventually("the coordinator answers") {
+            if let end = process.termination {
+                throw Failure(description: "the coordinator ended with \(end): \(log("coordinator.log"))")
+            }
+            guard let address = try? text("coordinator/address"),
+                let number = address.split(separator: ":").last.flatMap({ Int($0) })
+            else { return false }
+            port = number
+            return (try? await berth(["host", "list"])) != nil
+        }
+    }
+
+    /// Kills the coordinator as a power cut would.
+    func killCoordinator() async {
+        guard let coordinator else { return }
+        kill(coordinator.pid, SIGKILL)
+        _ = await coordinator.wait()
+        self.coordinator = nil
+    }
+
+    func startAgent(_ slot: String) async throws {
+        agents[slot] = try ChildProcess.spawn(agentSpecification(slot))
+    }
+
+    /// Kills a slot's agent as a power cut would, but for its device.
+    func killAgent(_ slot: String) async {
+        guard let agent = agents.removeValue(forKey: slot) else { return }
+        kill(agent.pid, SIGKILL)
+        _ = await agent.wait()
+    }
+
+    func agentSpecification(_ slot: String) -> ProcessSpecification {
+        var environment = Self.environment
+        environment["BERTH_SIM_RUNTIMES"] = "\(root)/runtimes"
+        environment["BERTH_SIM_END_WITH"] = root
+        return ProcessSpecification(
+            executable: "\(Self.products)/berth-agent",
+            arguments: [
+                "serve", "--slot", slot, "--state", "\(root)/slots/\(slot)", "--sockets", "\(root)/sockets",
+                "--cache", "\(root)/cache", "--xcrun", "\(root)/tools/xcrun",
+            ],
+            environment: environment,
+            standardError: .appendingFile("\(root)/agent-\(slot).log")
+        )
+    }
+
+    /// Runs a `berth` command that must succeed.
+    @discardableResult
+    func berth(_ arguments: [String]) async throws -> String {
+        let result = try await tryBerth(arguments)
+        guard result.termination == .exited(0) else {
+            throw Failure(
+                description:
+                    "berth \(arguments.joined(separator: " ")): \(result.termination): \(result.errorText)\(result.outputText)"
+            )
+        }
+        return result.outputText
+    }
+
+    /// Runs a `berth` command, however it ends.
+    func tryBerth(_ arguments: [String]) async throws -> CommandResult {
+        var environment = Self.environment
+        environment["BERTH_COORDINATOR"] = "http://127.0.0.1:\(port)"
+        environment["BERTH_TOKEN_FILE"] = "\(root)/coordinator/admin.token"
+        return try await CommandRunner.run(
+            ProcessSpecification(executable: "\(Self.products)/berth", arguments: arguments, environment: environment),
+            timeout: .seconds(60),
+            outputLimit: 16 << 20
+        )
+    }
+
+    /// What a `berth` command prints as JSON.
+    func json<Value: Decodable>(_ type: Value.Type, _ arguments: [String]) async throws -> Value {
+        try CanonicalJSON.decode(
+            type,
+            from: Array(try await berth(arguments + ["--json"]).utf8),
+            document: "berth's output"
+        )
+    }
+
+    /// Submits the sample builds; gives the batch.
+    func submit(new: [String], cases: [String], repeats: Int = 1) async throws -> BatchView {
+        try await json(
+            BatchView.self,
+            ["submit", "--old", "legacy"] + new.flatMap { ["--new", $0] } + cases.flatMap { ["--case", $0] }
+                + ["--platform", "linux-simulated", "--repeats", "\(repeats)"]
+        )
+    }
+
+    func runs(of batch: String) async throws -> [RunView] {
+        try await json([RunView].self, ["run", "list", "--batch", batch])
+    }
+
+    func waitUntilFinished(_ batch: String, within limit: Duration = .seconds(60)) async throws -> [RunView] {
+        var runs: [RunView] = []
+        do {
+            try await eventually("batch \(batch) has finished", within: limit) {
+                guard let now = try? await self.runs(of: batch) else { return false }
+                runs = now
+                return !now.isEmpty && now.allSatisfy { $0.state.successors.isEmpty }
+            }
+        } catch {
+            throw Failure(description: "\(error); runs: \(runs.map { "\($0.id) \($0.state)" }); \(logs())")
+        }
+        return runs
+    }
+
+    func waitForIdleSlots(_ count: Int) async throws {
+        do {
+            try await eventually("\(count) slots are idle") {
+                let hosts = try await json([HostView].self, ["host", "list"])
+                return hosts.flatMap(\.slots).filter { $0.state == .idle }.count == count
+            }
+        } catch {
+            throw Failure(description: "\(error); \(logs())")
+        }
+    }
+
+    func ledger() async throws -> LedgerView {
+        try await json(LedgerView.self, ["ledger", "simulator"])
+    }
+
+    private func command(_ executable: String, _ arguments: [String]) async throws {
+        let result = try await CommandRunner.run(
+            ProcessSpecification(executable: executable, arguments: arguments, environment: Self.environment),
+            timeout: .seconds(60)
+        )
+        guard result.termination == .exited(0) else {
+            throw Failure(description: "\(executable): \(result.termination): \(result.errorText)")
+        }
+    }
+
+    private func text(_ name: String) throws -> String {
+        String(decoding: try DurableFile.read("\(root)/\(name)", limit: 1 << 24), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    func log(_ name: String) -> String { (try? text(name)) ?? "" }
+
+    private func logs() -> String {
+        (["coordinator.log"] + agents.keys.sorted().map { "agent-\($0).log" })
+            .map { "\($0): \(log($0).suffix(3000))" }.joined(separator: "\n")
+    }
+
+    static let environment = [
+        "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+        "HOME": NSTemporaryDirectory(),
+    ]
+}
+
+let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
