@@ -146,7 +146,9 @@ var targets: [Target] = [
             ),
             .testTarget(
                 name: "BerthCoordinatorTests",
-                dependencies: ["BerthCoordinator", "BerthSystem", "BerthTestSupport"]
+                dependencies: [
+                    "BerthCoordinator", "BerthArchive", "BerthCore", "BerthStore", "BerthSystem", "BerthTestSupport",
+                ]
             ),
             .testTarget(
                 name: "EndToEndTests",

@@ -44,7 +44,7 @@ package struct Coordinator: Sendable {
             limits: HTTPLimits(maxBodyBytes: { API.bodyLimit(method: $0, path: $1) }),
             handler: { await api.handle($0) }
         )
-        let port = try await server.start()
+        let port = try server.start()
         let url = "http://\(configuration.address):\(port)"
         try DurableFile.replace("\(folder)/address", with: Array("\(url)\n".utf8))
         log.notice("Serving", ["address": url, "data": folder])

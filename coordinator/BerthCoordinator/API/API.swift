@@ -41,7 +41,7 @@ package struct API: Sendable {
     }
 
     private func authenticate(_ request: HTTPRequest) async throws -> String {
-        guard let header = request.header("Authorization"), header.hasPrefix("Bearer ") else {
+        guard let header = request.headers["Authorization"], header.hasPrefix("Bearer ") else {
             throw APIError(
                 401,
                 "unauthorized",
@@ -81,7 +81,7 @@ package struct API: Sendable {
         case ("POST", "batches", 1):
             return try await submit(
                 try body(BatchRequest.self, request),
-                key: request.header("Idempotency-Key"),
+                key: request.headers["Idempotency-Key"],
                 content: Digest.sha256(of: request.body),
                 caller: caller
             )
@@ -112,7 +112,7 @@ package struct API: Sendable {
         return Self.json(
             FarmStatus(
                 version: BerthVersion.text,
-                coordinator: await farm.name,
+                coordinator: farm.name,
                 hosts: try await farm.hostViews(),
                 queued: counts.queued,
                 running: counts.running
@@ -127,7 +127,7 @@ package struct API: Sendable {
         return HTTPResponse(
             status: 200,
             headers: ["Content-Type": "application/octet-stream"],
-            body: .file(path: path, size: Int(size))
+            body: .file(path: path, size: UInt64(size))
         )
     }
 

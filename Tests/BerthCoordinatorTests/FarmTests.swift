@@ -1,0 +1,226 @@
+import BerthArchive
+import BerthCoordinator
+import BerthCore
+import BerthStore
+import BerthSystem
+import BerthTestSupport
+import Foundation
+import Testing
+
+/// What the farm does when hosts and agents come, go and fall silent.
+@Suite(.timeLimit(.minutes(1)))
+struct FarmTests {
+    private struct Fixture {
+        let store: Store
+        let host: StandInHost
+        let builds: [Digest]
+
+        func submit(runs: Int) async throws -> BatchView {
+            let definition = try await store.latestCase(named: "update")
+            return try await store.submit(
+                SubmitOp(
+                    submitter: "test",
+                    idempotencyKey: nil,
+                    paths: [builds],
+                    cases: [("update", definition.digest)],
+                    os: OSPin(version: "18.0", build: "x"),
+                    platform: .linuxSimulated,
+                    repeats: runs,
+                    priority: 0,
+                    now: 1
+                )
+            ).batch
+        }
+
+        func assignment(to slot: String, number: Int = 1) async throws -> Assignment {
+            try await eventually("assignment \(number) reaches \(slot)") { host.assignments(to: slot).count >= number }
+            return host.assignments(to: slot)[number - 1]
+        }
+
+        func report(_ assignment: Assignment, _ outcome: Outcome = .passed, evidence: Digest) -> AttemptReport {
+            AttemptReport(
+                run: assignment.run,
+                attempt: assignment.attempt,
+                epoch: assignment.epoch,
+                outcome: outcome,
+                cause: nil,
+                checks: [CheckResult(id: .readable, state: .held)],
+                steps: [],
+                device: DeviceFacts(
+                    identity: "device-a",
+                    platform: .linuxSimulated,
+                    model: "m",
+                    os: OSPin(version: "18.0", build: "x")
+                ),
+                agentVersion: "t",
+                tools: [:],
+                startedAt: 1,
+                endedAt: 2,
+                evidence: evidence,
+                files: [],
+                preservedDevice: nil
+            )
+        }
+    }
+
+    /// Runs a farm with one stand-in host.
+    private func withFarm(
+        lease: Duration = .seconds(10),
+        host: StandInHost = StandInHost(),
+        _ body: @escaping @Sendable (Fixture) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryDirectory()
+        let blobs = try BlobDirectory(path: "\(folder.path)/archive")
+        let program = try blobs.insert([UInt8](repeating: 3, count: 300_000))
+        var builds: [Digest] = []
+        let store = try await Store.open(path: "\(folder.path)/store.sqlite")
+        for name in ["old", "new"] {
+            let manifest = BuildManifest(
+                name: "\(name).app",
+                entries: [.file("program", size: 300_000, executable: true, digest: program)]
+            )
+            let id = try blobs.insert(try CanonicalJSON.encode(manifest))
+            builds.append(id)
+            let description = BuildDescription(
+                name: name,
+                bundleIdentifier: "com.example.product",
+                version: "1",
+                number: "1",
+                platform: .linuxSimulated,
+                minimumOS: nil,
+                executable: "program"
+            )
+            _ = try await store.addBuild(id, description, size: 300_000, now: 1)
+        }
+        let update = BuiltInCases.update
+        try await store.addCase(update, digest: .sha256(of: try CanonicalJSON.encode(update)), now: 1)
+        try await store.addHost(StandInHost.record, now: 1)
+        let farm = Farm(
+            name: "test",
+            store: store,
+            archive: try CoordinatorArchive(path: "\(folder.path)/archive"),
+            leases: LeasePolicy(length: lease, heartbeat: .milliseconds(50)),
+            open: host.opener
+        )
+        let fixture = Fixture(store: store, host: host, builds: builds)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await farm.run() }
+            group.addTask { try await body(fixture) }
+            try await group.next()
+            group.cancelAll()
+        }
+        await store.close()
+    }
+
+    @Test func aBuildTravelsToAHostOnceForAllItsSlots() async throws {
+        try await withFarm { fixture in
+            let batch = try await fixture.submit(runs: 2)
+            try fixture.host.greet()
+            try fixture.host.join("a")
+            try fixture.host.join("b")
+            let first = try await fixture.assignment(to: "a")
+            let second = try await fixture.assignment(to: "b")
+            #expect(first.attempt != second.attempt && first.nonce != second.nonce)
+            #expect(Set([first.run, second.run]) == Set(batch.runs.map(\.id)))
+            #expect(fixture.host.received.values.max() == 300_000)
+            #expect(fixture.host.received.count == 3, "one program and two manifests")
+        }
+    }
+
+    @Test func aSilentAgentLosesItsAttemptAndItsLateResultIsSuperseded() async throws {
+        try await withFarm(lease: .milliseconds(500)) { fixture in
+            let batch = try await fixture.submit(runs: 1)
+            try fixture.host.greet()
+            try fixture.host.join("a")
+            let first = try await fixture.assignment(to: "a")
+            let reference = AttemptReference(attempt: first.attempt, epoch: first.epoch)
+            try fixture.host.say(.accepted(reference), route: "a")
+            // A heartbeat that does not vouch for the attempt renews nothing.
+            let second = try await {
+                while fixture.host.assignments(to: "a").count < 2 {
+                    try fixture.host.say(.heartbeat(Heartbeat(sequence: 1, running: nil)), route: "a")
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                return fixture.host.assignments(to: "a")[1]
+            }()
+            #expect(second.run == first.run && second.attempt != first.attempt && second.epoch > first.epoch)
+            let evidence = Digest.sha256(of: [])
+            try fixture.host.say(.result(fixture.report(first, evidence: evidence)), route: "a")
+            try await eventually("the late result is filed") {
+                fixture.host.messages(to: "a").contains(
+                    .recorded(Acknowledgement(attempt: first.attempt, epoch: first.epoch, filing: .superseded))
+                )
+            }
+            let again = AttemptReference(attempt: second.attempt, epoch: second.epoch)
+            try fixture.host.say(.accepted(again), route: "a")
+            // The same result twice, as after a lost acknowledgement.
+            for _ in 0..<2 { try fixture.host.say(.result(fixture.report(second, evidence: evidence)), route: "a") }
+            try await eventually("both are acknowledged") {
+                fixture.host.messages(to: "a").filter {
+                    $0 == .recorded(Acknowledgement(attempt: second.attempt, epoch: second.epoch, filing: .recorded))
+                }.count == 2
+            }
+            let ledger = try await fixture.store.ledger(.simulator)
+            #expect(ledger.entries.map(\.outcome) == [.lost, .passed])
+            #expect(ledger.entries.map(\.deciding) == [false, true])
+            #expect(try await fixture.store.run(id: batch.runs[0].id).verdict == .passed)
+        }
+    }
+
+    @Test func anAssignmentThatWasNeverAcceptedIsOfferedAgainAsTheSameAttempt() async throws {
+        try await withFarm { fixture in
+            _ = try await fixture.submit(runs: 1)
+            try fixture.host.greet()
+            try fixture.host.join("a")
+            let first = try await fixture.assignment(to: "a")
+            fixture.host.hangUp()
+            try await eventually("the farm connects again") { fixture.host.connections == 2 }
+            try fixture.host.greet()
+            try fixture.host.join("a")
+            #expect(try await fixture.assignment(to: "a", number: 2) == first)
+        }
+    }
+
+    @Test func aResultWithoutItsEvidenceIsNotAcknowledged() async throws {
+        try await withFarm { fixture in
+            _ = try await fixture.submit(runs: 1)
+            try fixture.host.greet()
+            try fixture.host.join("a")
+            let assignment = try await fixture.assignment(to: "a")
+            let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
+            try fixture.host.say(.accepted(reference), route: "a")
+            let report = fixture.report(assignment, evidence: .sha256(of: Array("never sent".utf8)))
+            try fixture.host.say(.result(report), route: "a")
+            try fixture.host.say(.heartbeat(Heartbeat(sequence: 9, running: nil)), route: "a")
+            try await eventually("the heartbeat after it is answered") {
+                fixture.host.messages(to: "a").contains(.renewed(Renewal(sequence: 9)))
+            }
+            #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)
+            #expect(!fixture.host.messages(to: "a").contains { if case .recorded = $0 { true } else { false } })
+        }
+    }
+
+    @Test func anAgentThatSpeaksForAnotherSlotLosesTheChannel() async throws {
+        try await withFarm { fixture in
+            try fixture.host.greet()
+            let hello = AgentHello(
+                slot: "a",
+                agentVersion: "t",
+                device: DeviceFacts(
+                    identity: "d",
+                    platform: .linuxSimulated,
+                    model: "m",
+                    os: OSPin(version: "1", build: "x")
+                ),
+                highestEpoch: 0,
+                features: [],
+                tools: [:],
+                running: nil,
+                unacknowledged: []
+            )
+            try fixture.host.say(.agentHello(hello), route: "b")
+            try await eventually("the farm connects anew") { fixture.host.connections == 2 }
+            #expect(try await fixture.store.slots().isEmpty)
+        }
+    }
+}
