@@ -31,9 +31,9 @@ struct SupervisorTests {
         kill(try await supervisor(simulator, udid), SIGKILL)
         try await SimulatorFixture.until("the app has ended") { !SimulatorFixture.isRunning(app) }
         #expect(try await simulator.simctl("list", "devices").output.contains("(\(udid)) (Shutdown)"))
+        try await SimulatorFixture.until("the child has ended") { !SimulatorFixture.isRunning(child) }
         #expect(try await simulator.simctl("launch", udid, Self.app).exit == 149)
         #expect(try await simulator.simctl("boot", udid).exit == 0)
-        try await SimulatorFixture.until("the child has ended") { !SimulatorFixture.isRunning(child) }
         let information = try await simulator.information(udid)
         #expect(information["state"] as? String == "Booted")
         #expect(information["bootID"] as? String != boot)
@@ -59,7 +59,7 @@ struct SupervisorTests {
         #expect(try await simulator.simctl("shutdown", udid).exit == 0)
         #expect(!SimulatorFixture.isRunning(app))
         #expect(!SimulatorFixture.isRunning(child))
-        #expect(!SimulatorFixture.isRunning(process))
+        try await SimulatorFixture.until("the supervisor has ended") { !SimulatorFixture.isRunning(process) }
         #expect(try await simulator.information(udid)["bootID"] == nil)
     }
 

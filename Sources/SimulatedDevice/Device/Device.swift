@@ -39,6 +39,7 @@ package struct Device: Sendable {
         // A supervisor that no longer answers but still holds its lock is ending its apps.
         guard let lock = try tryLock(folder.supervisorLock) else { return .shuttingDown }
         defer { lock.release() }
+        ProcessTable.endLeftovers(of: folder)
         record.state = .shutdown
         try record.write(to: folder.record)
         return .shutdown
@@ -57,6 +58,13 @@ package struct Device: Sendable {
             }
             usleep(10_000)
         }
+    }
+
+    /// Whether a supervisor lives, answering or not; ask while holding the device's lock.
+    func isSupervised() throws -> Bool {
+        guard let lock = try tryLock(folder.supervisorLock) else { return true }
+        lock.release()
+        return false
     }
 
     private func tryLock(_ path: String) throws -> FileLock? {

@@ -89,7 +89,7 @@ struct SupervisorProcess {
             }
             _ = try? ControlClient(device).ask(.shutdown)
             let end = ContinuousClock.now + .seconds(30)
-            while try device.settledState() != .shutdown {
+            while try device.isSupervised() || device.settledState() != .shutdown {
                 guard ContinuousClock.now < end else {
                     throw SimulatorError.hostFailure(
                         "The supervisor of \(device.udid) does not end; see \(device.folder.supervisorLog)"
