@@ -64,7 +64,11 @@ var targets: [Target] = [
         // The simulated device
         .target(name: "Security"),
         .testTarget(name: "SecurityTests", dependencies: ["Security", "SimulatedDevice", "BerthSystem"]),
-        .target(name: "SimulatedDevice", dependencies: ["BerthSystem", "CBerthSystem", "SQLiteDatabase"]),
+        .target(
+            name: "SimulatedDevice",
+            dependencies: ["BerthSystem", "CBerthSystem", "SQLiteDatabase"],
+            exclude: ["README.md"]
+        ),
         .executableTarget(name: "berth-sim", dependencies: ["SimulatedDevice", "BerthSystem"]),
         .testTarget(name: "SimulatedDeviceTests", dependencies: ["SimulatedDevice", "BerthSystem"]),
 
