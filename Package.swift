@@ -52,7 +52,10 @@ var targets: [Target] = [
         dependencies: ["BerthAgent", "BerthCore", "BerthSystem"],
         path: "agent/berth-agent"
     ),
-    .testTarget(name: "BerthAgentTests", dependencies: ["BerthAgent"]),
+    .testTarget(
+        name: "BerthAgentTests",
+        dependencies: ["BerthAgent", "BerthCore", "BerthSystem", "BerthArchive", "BerthTestSupport"]
+    ),
 ]
 
 #if os(Linux)
@@ -98,6 +101,8 @@ var targets: [Target] = [
             dependencies: ["KeychainMigration", "SampleAppSupport", "Security"],
             path: "Sources/SampleApps/claims-success"
         ),
+        // An app that does what a file in its bundle says, for tests
+        .executableTarget(name: "scripted-app", path: "Sources/SampleApps/scripted-app"),
     ]
     products += [
         .library(name: "Security", targets: ["Security"]),

@@ -1,0 +1,128 @@
+import BerthCore
+import BerthSystem
+import BerthTestSupport
+import Foundation
+import Synchronization
+
+/// A host of a test's own: folders, the simulated device's tools, and the processes of its agent.
+final class AgentHost: Sendable {
+    let directory: TemporaryDirectory
+    private let processes = Mutex<[ChildProcess]>([])
+
+    var root: String { directory.path }
+    var state: String { root + "/state" }
+    var sockets: String { root + "/sockets" }
+    var cache: String { root + "/cache" }
+    var bundles: String { root + "/bundles" }
+    var log: String { (try? String(contentsOfFile: root + "/agent.log", encoding: .utf8)) ?? "" }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        for name in ["state", "sockets", "cache", "bundles", "tools", "alive"] {
+            try DurableFile.makeFolder(directory.path + "/" + name)
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: root + "/tools/xcrun",
+            withDestinationPath: Products.path("berth-sim")
+        )
+    }
+
+    /// Puts a shell script before the real tool; it ends with running `real "$@"`.
+    func wrapTool(_ lines: String) throws {
+        let script = """
+            #!/bin/bash
+            real() {
+                if [ "$1" = device-info ]; then exec '\(Products.path("berth-sim"))' "$@"; fi
+                exec '\(root)/tools/xcrun' "$@"
+            }
+            root='\(root)'
+            \(lines)
+            real "$@"
+            """
+        try Data(script.utf8).write(to: URL(fileURLWithPath: root + "/tools/wrapped"))
+        chmod(root + "/tools/wrapped", 0o755)
+    }
+
+    /// Starts the slot's agent and returns when it takes connections, or when it has ended.
+    @discardableResult
+    func serve(_ more: [String] = [], wrapped: Bool = false, waits: Bool = true) async throws -> ChildProcess {
+        unlink(sockets + "/sim-1.sock")
+        let process = try ChildProcess.spawn(
+            ProcessSpecification(
+                executable: Products.path("berth-agent"),
+                arguments: [
+                    "serve", "--slot", "sim-1", "--state", state, "--sockets", sockets, "--cache", cache,
+                    "--xcrun", root + (wrapped ? "/tools/wrapped" : "/tools/xcrun"),
+                ] + more,
+                environment: environment,
+                standardError: .appendingFile(root + "/agent.log")
+            )
+        )
+        processes.withLock { $0.append(process) }
+        guard waits else { return process }
+        try await eventually("the agent listens") {
+            if let end = process.termination { throw TestFailure("the agent ended with \(end): \(log)") }
+            return access(sockets + "/sim-1.sock", F_OK) == 0
+        }
+        return process
+    }
+
+    /// Opens a channel as the coordinator does.
+    func attach(term: UInt64 = 1, lease: Int64 = 10_000, renews: Bool = true) async throws -> CoordinatorEnd {
+        let coordinator = try CoordinatorEnd(self, renews: renews)
+        processes.withLock { $0.append(coordinator.process) }
+        try coordinator.send(
+            .hello(
+                CoordinatorHello(
+                    coordinator: "test",
+                    term: term,
+                    leaseMilliseconds: lease,
+                    heartbeatMilliseconds: 50
+                )
+            )
+        )
+        return coordinator
+    }
+
+    var environment: [String: String] {
+        [
+            "PATH": "/usr/bin:/bin", "HOME": root, "BERTH_SIM_RUNTIMES": root + "/runtimes",
+            // Devices that are still booted shut down with this folder.
+            "BERTH_SIM_END_WITH": root + "/alive",
+        ]
+    }
+
+    /// What the simulator says.
+    func simctl(_ arguments: [String]) async throws -> String {
+        let result = try await CommandRunner.run(
+            ProcessSpecification(
+                executable: root + "/tools/xcrun",
+                arguments: ["simctl", "--set", state + "/devices"] + arguments,
+                environment: environment
+            ),
+            timeout: .seconds(30)
+        )
+        return result.outputText
+    }
+
+    /// Ends all processes.
+    func end() async {
+        for process in processes.withLock({ $0 }) where process.termination == nil {
+            process.signalGroup(SIGKILL)
+            _ = await process.wait()
+        }
+        try? FileManager.default.removeItem(atPath: root + "/alive")
+    }
+
+    /// Runs a test's body on a host, and ends all that it started.
+    static func run(_ body: (AgentHost) async throws -> Void) async throws {
+        let host = try AgentHost()
+        do {
+            try await body(host)
+        } catch {
+            await host.end()
+            throw TestFailure("\(error)\nthe agent's log:\n\(host.log.suffix(4000))")
+        }
+        await host.end()
+    }
+}
