@@ -27,7 +27,7 @@ enum CanarySearch {
             let text = Data([UInt8](repeating: 65, count: shift) + raw).base64EncodedString()
             return Array(text.utf8.dropFirst(4).dropLast(4))
         }
-        let wide = raw.flatMap { [$0, 0] }
+        let wide: [UInt8] = raw.flatMap { [$0, 0] as [UInt8] }
         return [
             raw, json, Array(url.utf8), Array(Hex.encode(raw).utf8), Array(Hex.encode(raw).uppercased().utf8), wide,
         ] + base64
