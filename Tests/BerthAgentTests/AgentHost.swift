@@ -27,6 +27,9 @@ final class AgentHost: Sendable {
         )
     }
 
+    /// A file of the host's folder as text.
+    func read(_ name: String) -> String? { try? String(contentsOfFile: "\(root)/\(name)", encoding: .utf8) }
+
     /// Puts a shell script before the real tool; it ends with running `real "$@"`.
     func wrapTool(_ lines: String) throws {
         let script = """

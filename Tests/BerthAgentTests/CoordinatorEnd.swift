@@ -13,18 +13,17 @@ final class CoordinatorEnd: Sendable {
         var problem: String?
         var isEnded = false
         var renews: Bool
+        var requests: UInt64 = 0
     }
 
     let process: ChildProcess
-    private let input: FileDescriptor
     private let state: Mutex<State>
-    private let writing = Mutex<Void>(())
-    private let ended = Mutex<FileDescriptor?>(nil)
+    private let input: Mutex<FileDescriptor?>
 
     init(_ host: AgentHost, renews: Bool) throws {
         let toAttach = try FileDescriptor.pipe()
         let fromAttach = try FileDescriptor.pipe()
-        input = toAttach.write
+        input = Mutex(toAttach.write)
         state = Mutex(State(renews: renews))
         process = try ChildProcess.spawn(
             ProcessSpecification(
@@ -37,7 +36,7 @@ final class CoordinatorEnd: Sendable {
             )
         )
         // A login shell's chatter comes first.
-        try input.write(Array("Welcome to this host\n".utf8) + Frame.preamble)
+        try toAttach.write.write(Array("Welcome to this host\n".utf8) + Frame.preamble)
         let output = fromAttach.read
         Threads.detach(name: "attach output") { self.read(output) }
     }
@@ -55,17 +54,27 @@ final class CoordinatorEnd: Sendable {
     }
 
     func write(_ frame: Frame) throws {
-        try writing.withLock { _ in try input.write(frame.bytes) }
+        try input.withLock { input in
+            guard let input else { throw TestFailure("the input is closed") }
+            try input.write(frame.bytes)
+        }
     }
+
+    /// Closes the input of `attach`, as sshd does when the coordinator is gone.
+    func endInput() { input.withLock { $0 = nil } }
 
     /// Sends what the host lacks of some builds, as a coordinator does.
     func upload(_ builds: [TestBuild]) async throws {
         var blobs: [Digest: [UInt8]] = [:]
         for build in builds { blobs.merge(try build.blobs()) { old, _ in old } }
         let references = blobs.map { BlobReference(digest: $0.key, size: Int64($0.value.count)) }
-        try send(.query(BlobQuery(request: 1, blobs: references)))
+        let request = state.withLock { state in
+            state.requests += 1
+            return state.requests
+        }
+        try send(.query(BlobQuery(request: request, blobs: references)))
         let missing = try await wait("the answer to a query") { message -> MissingBlobs? in
-            if case .missing(let missing) = message { missing } else { nil }
+            if case .missing(let missing) = message, missing.request == request { missing } else { nil }
         }
         try await Threads.run(name: "upload") { [blobs] in
             for blob in missing.missing {

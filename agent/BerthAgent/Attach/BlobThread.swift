@@ -28,7 +28,7 @@ final class BlobThread: @unchecked Sendable {
     private var bytes = 0
     private var isEnded = false
 
-    /// - Parameter tell: sends a message to the coordinator.
+    /// Starts the thread; `tell` sends a message to the coordinator.
     init(cache: BlobDirectory, tell: @escaping @Sendable (HostMessage) -> Void) {
         Threads.detach(name: "blobs") {
             let receiver = BlobReceiver(cache: cache)

@@ -43,9 +43,7 @@ package actor AttemptExecution {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// - Parameters:
-    ///   - canary: of the assignment's nonce.
-    ///   - progress: told of each step as it begins.
+    /// An attempt with the canary of its nonce; `progress` is told of each step as it begins.
     package init(
         _ assignment: Assignment,
         canary: Canary,

@@ -12,10 +12,8 @@ package final class FrameSocket: Sendable {
         self.queue = queue
     }
 
-    /// Starts both threads.
-    /// - Parameters:
-    ///   - receive: called on the reading thread for each frame; answers whether to go on.
-    ///   - ended: called once on the reading thread, with the reason if it was no orderly end.
+    /// Starts both threads. On the reading thread `receive` is called for each frame and answers whether to go on, and
+    /// at last `ended`, with the reason if it was no orderly end.
     package func start(
         name: String,
         receive: @escaping @Sendable (Frame) -> Bool,

@@ -23,10 +23,8 @@ package struct DeviceTool: Sendable {
     private let recorder: CallRecorder?
     private let pulse: ExecutorPulse?
 
-    /// - Parameters:
-    ///   - xcrun: absolute path.
-    ///   - lock: held by every call too.
-    ///   - journal: remembers the process group of a call while it runs.
+    /// A tool by its absolute path. Every call holds the lock too, and the journal remembers a call's process group while
+    /// it runs.
     package init(
         xcrun: String,
         lock: FileLock? = nil,
@@ -47,11 +45,8 @@ package struct DeviceTool: Sendable {
         DeviceTool(xcrun: xcrun, lock: lock, journal: journal, recorder: recorder, pulse: pulse)
     }
 
-    /// Calls `xcrun` and gives the result of a call that exited with 0.
-    /// - Parameters:
-    ///   - verb: names the call in errors and evidence.
-    ///   - arguments: all arguments of `xcrun`.
-    ///   - limit: after it the process group is killed.
+    /// Calls `xcrun` with all its arguments and gives the result of a call that exited with 0. `verb` names the call in
+    /// errors and evidence; after `limit` the process group is killed.
     /// - Throws: `DeviceToolError`, `CancellationError`
     @discardableResult
     package func call(_ verb: String, _ arguments: [String], limit: Duration) async throws -> CommandResult {

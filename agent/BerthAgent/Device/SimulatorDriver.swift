@@ -147,8 +147,7 @@ package struct SimulatorDriver: Sendable {
         }
     }
 
-    /// The host path of an app's container, which exists.
-    /// - Parameter kind: `app` or `data`
+    /// The host path of an app's container of kind `app` or `data`, which exists.
     package func container(_ udid: String, _ bundle: String, _ kind: String) async throws -> String {
         let result = try await simctl("get_app_container", [udid, bundle, kind], limit: limits.container)
         let path = result.outputText.trimmingCharacters(in: .newlines)

@@ -27,10 +27,8 @@ package struct SlotDevice: Sendable {
     /// The name of the device of an attempt.
     package static func name(forAttempt attempt: String) -> String { attemptPrefix + attempt }
 
-    /// Asks the tool who it is, and makes the pristine device if it is not there.
-    /// - Parameters:
-    ///   - state: the slot's state folder.
-    ///   - set: the private device set in it.
+    /// Asks the tool who it is, and makes the pristine device in the private device set if it is not there. What must be
+    /// remembered is kept in the slot's state folder.
     /// - Throws: `DeviceToolError`, `SystemError`, `AgentFailure`
     package static func prepare(
         tool: DeviceTool,

@@ -21,8 +21,7 @@ package struct EvidenceCollector: Sendable {
         self.canary = canary
     }
 
-    /// Adds a file of the evidence.
-    /// - Parameter path: within the evidence.
+    /// Adds a file under its path within the evidence.
     package mutating func add(_ path: String, _ bytes: some Collection<UInt8>) {
         var search = CanarySearch(canary)
         var kept = HeadAndTail(limit: Self.fileLimit)
@@ -51,8 +50,7 @@ package struct EvidenceCollector: Sendable {
         keep(path, kept.finish(), search.found)
     }
 
-    /// Searches a text of the agent's own messages.
-    /// - Parameter place: names it where a leak is told.
+    /// Searches a text of the agent's own messages; `place` names it where a leak is told.
     package mutating func mask(_ bytes: [UInt8], place: String) -> [UInt8] {
         let (masked, found) = CanarySearch.mask(bytes, canary)
         note(place, found)

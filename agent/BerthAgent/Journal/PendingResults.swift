@@ -15,8 +15,8 @@ package struct PendingResults: Sendable {
         try DurableFile.makeFolder(folder)
     }
 
-    /// Keeps a report. The report's own file comes last, so that it is there only as a whole. Blocks.
-    /// - Parameter blobs: the evidence files and their manifest.
+    /// Keeps a report with its blobs, the evidence files and their manifest. The report's own file comes last, so that it
+    /// is there only as a whole. Blocks.
     /// - Throws: `SystemError`
     package func keep(_ report: AttemptReport, blobs: [Digest: [UInt8]]) throws {
         let place = place(report.attempt)

@@ -7,10 +7,8 @@ package enum DeviceLock {
     /// Where the lock of a slot's device set lies.
     package static func path(inSet folder: String) -> String { folder + "/device.lock" }
 
-    /// Takes the lock. When its holder is dead, the process groups that the holder journaled are ended first.
-    /// - Parameters:
-    ///   - leftovers: process groups of the agent before, by their leaders.
-    ///   - patience: how long leftovers may take to go.
+    /// Takes the lock. When its holder is dead, the process groups that the holder journaled (`leftovers`, by their
+    /// leaders) are ended first, for which they get `patience`. Blocks.
     /// - Throws: `AgentFailure` that names the holder.
     package static func acquire(
         path: String,

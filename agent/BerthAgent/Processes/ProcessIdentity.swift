@@ -28,6 +28,16 @@ package struct ProcessIdentity: Sendable, Hashable, Codable, CustomStringConvert
     /// Whether the process exists at all, be it as a zombie that still leads its group.
     package var exists: Bool { Self.look(pid)?.start == start }
 
+    /// Whether this process was started before another one of the same boot.
+    package func isOlder(than other: ProcessIdentity) -> Bool {
+        guard let own = Self.moment(start), let others = Self.moment(other.start) else { return false }
+        return own < others
+    }
+
+    private static func moment(_ start: String) -> Double? {
+        start.split(separator: ":").last.flatMap { Double($0) }
+    }
+
     package var description: String { "process \(pid)" }
 
     /// What the kernel says about a process.

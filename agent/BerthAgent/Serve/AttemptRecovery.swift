@@ -6,9 +6,8 @@ import Foundation
 enum AttemptRecovery {
     private static let log = Log(component: "agent")
 
-    /// Ends what the journal says was running, and clears what it left on the device and in the state folder.
-    /// - Parameters:
-    ///   - workFolder: holds a folder per attempt.
+    /// Ends what the journal says was running, and clears what it left on the device and in the work folder, which holds
+    /// a folder per attempt.
     /// - Throws: `DeviceToolError`, `SystemError`, `FormatError`
     static func run(_ parts: SlotAgent.Parts, workFolder: String) async throws {
         let journal = parts.journal

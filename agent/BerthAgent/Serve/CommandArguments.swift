@@ -2,7 +2,7 @@
 package struct CommandArguments: Sendable {
     private var values: [String: String] = [:]
 
-    /// - Parameter known: the options that the command takes, with their dashes.
+    /// Reads the arguments of a command that takes the `known` options, given with their dashes.
     /// - Throws: `AgentFailure` of status `usage`
     package init(_ arguments: some Sequence<String>, known: [String]) throws {
         var iterator = arguments.makeIterator()

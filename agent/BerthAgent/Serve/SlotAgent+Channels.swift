@@ -9,19 +9,27 @@ extension SlotAgent {
     /// Most bytes of chunks that wait for a channel.
     private static let chunkLimit = 4 * Frame.chunkSize
 
+    /// A connection that may become the channel.
+    private struct Connection {
+        let number: Int
+        let peer: ProcessIdentity?
+        let socket: FrameSocket
+    }
+
     /// Takes a new connection: it becomes the agent's channel with a coordinator's hello.
     package func connect(_ connection: SocketConnection) {
         let socket = FrameSocket(
             connection,
             queue: FrameQueue(controlLimit: Self.controlLimit, laneLimit: Self.chunkLimit)
         )
+        let peer = connection.peerProcess.flatMap { ProcessIdentity(running: $0) }
         let number = state.withLock { state in
             state.connections += 1
             return state.connections
         }
         socket.start(
             name: "channel \(number)",
-            receive: { self.receive($0, number, socket) },
+            receive: { self.receive($0, Connection(number: number, peer: peer, socket: socket)) },
             ended: { self.ended(number, $0) }
         )
     }
@@ -37,7 +45,8 @@ extension SlotAgent {
         Self.log.notice("the channel ended", ["reason": reason ?? "closed by the other side"])
     }
 
-    private func receive(_ frame: Frame, _ number: Int, _ socket: FrameSocket) -> Bool {
+    private func receive(_ frame: Frame, _ connection: Connection) -> Bool {
+        let socket = connection.socket
         guard frame.type == .control else { return true }
         let message: CoordinatorMessage
         do {
@@ -46,8 +55,8 @@ extension SlotAgent {
             Self.log.error("a message cannot be read", ["error": "\(error)"])
             return refuse(socket, "\(error)")
         }
-        if case .hello(let hello) = message { return adopt(hello, number, socket) }
-        guard state.withLock({ $0.channel?.number }) == number else {
+        if case .hello(let hello) = message { return adopt(hello, connection) }
+        guard state.withLock({ $0.channel?.number }) == connection.number else {
             return refuse(socket, "this channel is not the agent's; a hello comes first, and newer channels win")
         }
         switch message {
@@ -71,7 +80,8 @@ extension SlotAgent {
         return false
     }
 
-    private func adopt(_ hello: CoordinatorHello, _ number: Int, _ socket: FrameSocket) -> Bool {
+    private func adopt(_ hello: CoordinatorHello, _ connection: Connection) -> Bool {
+        let socket = connection.socket
         guard ProtocolVersions.own.common(with: hello.versions) != nil else {
             return refuse(
                 socket,
@@ -87,17 +97,24 @@ extension SlotAgent {
                     "term \(hello.term) of \(hello.coordinator) is below \(highest): another coordinator leads this host"
                 )
             }
+            // An `attach` whose coordinator is long gone must not take the agent from one that came after it.
+            if let current = state.withLock({ $0.channel }), current.number != connection.number,
+                current.term == hello.term, let newer = current.peer, connection.peer?.isOlder(than: newer) == true
+            {
+                return refuse(socket, "a newer channel is open")
+            }
             do {
                 if hello.term > highest { try parts.journal.append(.term(hello.term)) }
             } catch {
                 return refuse(socket, "the term cannot be journaled: \(error)")
             }
-            takeOver(hello, number, socket)
+            takeOver(hello, connection)
             return true
         }
     }
 
-    private func takeOver(_ hello: CoordinatorHello, _ number: Int, _ socket: FrameSocket) {
+    private func takeOver(_ hello: CoordinatorHello, _ connection: Connection) {
+        let socket = connection.socket
         let sender = ResultSender(parts.results, queue: socket.queue, slot: parts.slot)
         let device = parts.execution.device
         send(
@@ -116,13 +133,21 @@ extension SlotAgent {
             over: socket
         )
         let old = state.withLock { state in
-            defer { state.channel = Channel(number: number, socket: socket, sender: sender) }
+            defer {
+                state.channel = Channel(
+                    number: connection.number,
+                    term: hello.term,
+                    peer: connection.peer,
+                    socket: socket,
+                    sender: sender
+                )
+            }
             state.lease.adopt(leaseMilliseconds: hello.leaseMilliseconds)
             state.length = .milliseconds(max(hello.leaseMilliseconds, 1))
             state.heartbeat = .milliseconds(max(hello.heartbeatMilliseconds, 10))
             return state.channel
         }
-        if let old, old.number != number {
+        if let old, old.number != connection.number {
             old.sender.end()
             send(.closing(Closing(reason: "a newer channel has taken over")), over: old.socket)
             old.socket.closeAfterwards()

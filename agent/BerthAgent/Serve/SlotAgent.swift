@@ -21,6 +21,9 @@ package final class SlotAgent: Sendable {
     /// An adopted connection.
     struct Channel {
         let number: Int
+        let term: UInt64
+        /// The `attach` at the other side.
+        let peer: ProcessIdentity?
         let socket: FrameSocket
         let sender: ResultSender
     }
