@@ -17,20 +17,17 @@ enum CanarySearch {
     static func encodings(of canary: String) -> [[UInt8]] {
         let raw = Array(canary.utf8)
         let json = (try? JSONEncoder().encode([canary])).map { Array($0.dropFirst(2).dropLast(2)) } ?? raw
-        let url = raw.map { byte in
-            let isPlain =
-                byte < 128 && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber)
-            return isPlain ? String(UnicodeScalar(byte)) : String(format: "%%%02X", byte)
-        }.joined()
-        // The middle of the base64 text is the same wherever the value stands in threes of bytes.
-        let base64 = (0..<3).map { shift in
+        let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+        let url = canary.addingPercentEncoding(withAllowedCharacters: unreserved) ?? canary
+        let hex = Hex.encode(raw)
+        var forms: [[UInt8]] = [raw, json, Array(url.utf8), Array(hex.utf8), Array(hex.uppercased().utf8)]
+        forms.append(raw.reduce(into: []) { wide, byte in wide += [byte, 0] })
+        for shift in 0..<3 {
+            // The middle of the base64 text is the same wherever the value stands in threes of bytes.
             let text = Data([UInt8](repeating: 65, count: shift) + raw).base64EncodedString()
-            return Array(text.utf8.dropFirst(4).dropLast(4))
+            forms.append(Array(text.utf8.dropFirst(4).dropLast(4)))
         }
-        let wide: [UInt8] = raw.flatMap { [$0, 0] as [UInt8] }
-        return [
-            raw, json, Array(url.utf8), Array(Hex.encode(raw).utf8), Array(Hex.encode(raw).uppercased().utf8), wide,
-        ] + base64
+        return forms
     }
 
     static func files(with canaries: [String], under folder: String) throws -> [String] {

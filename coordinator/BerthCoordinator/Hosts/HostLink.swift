@@ -96,6 +96,8 @@ actor HostLink {
             defer { group.cancelAll() }
             try await group.next()
         }
+        // A stop of the coordinator ends the reading, not the channel.
+        if Task.isCancelled { await channel.close() }
         return await channel.endReason()
     }
 
