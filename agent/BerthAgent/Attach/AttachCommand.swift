@@ -41,7 +41,9 @@ package enum AttachCommand {
         } catch {
             throw AgentFailure(.disk, "\(error)")
         }
-        let router = AttachRouter(sockets: sockets, upwards: upwards, blobs: blobs)
+        let router = AttachRouter(sockets: sockets, upwards: upwards, blobs: blobs) {
+            give(up: "the coordinator does not take its messages")
+        }
         defer {
             router.end()
             blobs.end()
@@ -71,6 +73,12 @@ package enum AttachCommand {
         }
     }
 
+    /// Ends the process at once: without its output `attach` is of no use, and its input may never end.
+    private static func give(up reason: String) -> Never {
+        log.error("attach ends", ["reason": reason])
+        exit(AgentFailure.Status.disk.rawValue)
+    }
+
     /// Writes frames on a thread of its own; when that is no longer possible the coordinator is gone.
     private static func write(_ queue: FrameQueue, to output: Int32) {
         Threads.detach(name: "write output") {
@@ -78,8 +86,7 @@ package enum AttachCommand {
                 let descriptor = FileDescriptor(adopting: dup(output))
                 while let bytes = queue.take() { try descriptor.write(bytes) }
             } catch {
-                log.notice("the output is closed", ["error": "\(error)"])
-                queue.abandon()
+                give(up: "the output is closed: \(error)")
             }
         }
     }

@@ -6,9 +6,11 @@ final class AttachRouter {
     private let sockets: String
     private let upwards: FrameQueue
     private let blobs: BlobThread
+    private let overflow: @Sendable () -> Void
     private var links: SlotLinks?
 
-    init(sockets: String, upwards: FrameQueue, blobs: BlobThread) {
+    init(sockets: String, upwards: FrameQueue, blobs: BlobThread, overflow: @escaping @Sendable () -> Void) {
+        self.overflow = overflow
         self.sockets = sockets
         self.upwards = upwards
         self.blobs = blobs
@@ -65,7 +67,7 @@ final class AttachRouter {
             )
         }
         links?.end()
-        let links = SlotLinks(folder: sockets, hello: hello, upwards: upwards)
+        let links = SlotLinks(folder: sockets, hello: hello, upwards: upwards, overflow: overflow)
         links.start()
         self.links = links
     }

@@ -8,6 +8,9 @@ final class BlobReceiver {
     /// Most blobs that are announced and not yet there.
     static let announcedLimit = 200_000
 
+    /// Most transfers whose files are open.
+    private static let openLimit = 64
+
     private let cache: BlobDirectory
     private var announced: [Digest: Int64] = [:]
     private var open: [Digest: PartialBlob] = [:]
@@ -43,6 +46,8 @@ final class BlobReceiver {
             return [.refused(RefusedBlob(digest: digest, reason: "no query announced this blob"))]
         }
         do {
+            // A transfer whose file was closed goes on where it stands.
+            if open.count >= Self.openLimit, open[digest] == nil { open.removeAll() }
             let partial = try open[digest] ?? cache.begin(BlobReference(digest: digest, size: size))
             open[digest] = partial
             try partial.write(offset: chunk.offset, bytes: chunk.bytes)

@@ -11,13 +11,13 @@ final class SlotLinks: Sendable {
     private struct Link {
         let socket: FrameSocket
         /// Tells a socket file from a later one under the same name.
-        let file: UInt64
+        let file: String
     }
 
     private struct State {
         var links: [String: Link] = [:]
         /// Socket files whose agents have closed the channel for a reason; they are not asked again.
-        var refusing: Set<UInt64> = []
+        var refusing: Set<String> = []
         var retries: [String: ContinuousClock.Instant] = [:]
         var isEnded = false
     }
@@ -27,9 +27,12 @@ final class SlotLinks: Sendable {
     private let folder: String
     private let hello: CoordinatorHello
     private let upwards: FrameQueue
+    private let overflow: @Sendable () -> Void
     private let state = Mutex(State())
 
-    init(folder: String, hello: CoordinatorHello, upwards: FrameQueue) {
+    /// Links to the agents of a folder; `overflow` is called when the coordinator does not take its messages.
+    init(folder: String, hello: CoordinatorHello, upwards: FrameQueue, overflow: @escaping @Sendable () -> Void) {
+        self.overflow = overflow
         self.folder = folder
         self.hello = hello
         self.upwards = upwards
@@ -66,11 +69,7 @@ final class SlotLinks: Sendable {
     private func look() {
         for name in Folders.names(in: folder) where name.hasSuffix(".sock") {
             let slot = String(name.dropLast(5))
-            var status = stat()
-            guard SlotName.isValid(slot), lstat("\(folder)/\(name)", &status) == 0,
-                status.st_mode & S_IFMT == S_IFSOCK
-            else { continue }
-            let file = UInt64(status.st_ino) << 1 ^ UInt64(bitPattern: Int64(status.st_ctim.tv_nsec))
+            guard SlotName.isValid(slot), let file = Self.identity(of: "\(folder)/\(name)") else { continue }
             let isWanted = state.withLock { state in
                 state.links[slot] == nil && !state.refusing.contains(file)
                     && state.retries[slot].map { $0 < .now } ?? true
@@ -79,7 +78,16 @@ final class SlotLinks: Sendable {
         }
     }
 
-    private func connect(_ slot: String, _ file: UInt64) {
+    /// Tells a socket file from a later one of the same name, whose number may be the same; nil if it is no socket.
+    private static func identity(of path: String) -> String? {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            attributes[.type] as? FileAttributeType == .typeSocket,
+            let number = attributes[.systemFileNumber], let date = attributes[.modificationDate] as? Date
+        else { return nil }
+        return "\(number) \(date.timeIntervalSince1970)"
+    }
+
+    private func connect(_ slot: String, _ file: String) {
         let socket: FrameSocket
         do {
             socket = FrameSocket(
@@ -106,7 +114,7 @@ final class SlotLinks: Sendable {
     }
 
     /// Passes a frame of an agent on, under the slot whose socket it came from.
-    private func receive(_ frame: Frame, from slot: String, _ file: UInt64, _ socket: FrameSocket) -> Bool {
+    private func receive(_ frame: Frame, from slot: String, _ file: String, _ socket: FrameSocket) -> Bool {
         let routed = Frame(type: frame.type, route: slot, payload: frame.payload)
         if frame.type == .chunk { return pass(upwards: routed, lane: slot, socket) }
         switch try? HostMessage.parse(frame.payload) {
@@ -114,10 +122,12 @@ final class SlotLinks: Sendable {
         case .closing(let closing):
             state.withLock { _ = $0.refusing.insert(file) }
             Self.log.notice("an agent closes the channel", ["slot": slot, "reason": closing.reason])
-            _ = upwards.offer(routed)
+            offer(routed)
             leave(slot, socket, closing.reason)
             return false
-        default: return upwards.offer(routed)
+        default:
+            offer(routed)
+            return true
         }
     }
 
@@ -135,12 +145,19 @@ final class SlotLinks: Sendable {
             return !state.isEnded
         }
         socket.close()
-        if wasThere { tell(.slotLeft(SlotLeft(slot: slot, reason: reason))) }
+        guard wasThere else { return }
+        // What waits is part of what the agent will send again.
+        upwards.drop(lane: slot)
+        tell(.slotLeft(SlotLeft(slot: slot, reason: reason)))
+    }
+
+    private func offer(_ frame: Frame) {
+        if !upwards.offer(frame), !state.withLock({ $0.isEnded }) { overflow() }
     }
 
     private func tell(_ message: HostMessage) {
         do {
-            _ = upwards.offer(try message.frame())
+            offer(try message.frame())
         } catch {
             Self.log.error("a message cannot be written", ["error": "\(error)"])
         }

@@ -60,6 +60,7 @@ extension AttemptExecution {
     /// Waits for the host's turn to boot, where there is one.
     private func withBootLock(_ body: () async throws -> Void) async throws {
         guard let path = settings.bootLock else { return try await body() }
+        expect("the host's turn to boot", within: driver.limits.firstBoot)
         let deadline = ContinuousClock.now + driver.limits.firstBoot
         while true {
             do {
@@ -98,6 +99,7 @@ extension AttemptExecution {
     }
 
     private func materialize(_ build: AssignedBuild, _ role: BuildRole) throws -> String {
+        expect("the bundle on disk", within: .seconds(600))
         let place = "\(folder)/\(role.rawValue)"
         try Folders.remove(place)
         let bytes = try settings.cache.read(build.id, limit: AssignmentCheck.manifestLimit)

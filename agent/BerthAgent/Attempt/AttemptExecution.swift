@@ -151,6 +151,7 @@ package actor AttemptExecution {
         switch error {
         case let error as DeviceToolError: evaluation.recordFailure(error.cause)
         case let error as ArchiveError: evaluation.recordFailure(.init("cache-\(error.code)", "\(error)"))
+        case let error as JournalError: evaluation.recordFailure(.init("journal-unwritable", "\(error)"))
         case let error as SystemError:
             evaluation.recordFailure(.init(error.isDiskFull ? "disk-full" : "host-failure", "\(error)"))
         default: evaluation.recordFailure(.init("host-failure", "\(error)"))

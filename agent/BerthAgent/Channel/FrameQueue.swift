@@ -107,6 +107,16 @@ package final class FrameQueue: @unchecked Sendable {
         }
     }
 
+    /// Drops what waits in a lane.
+    package func drop(lane: String) {
+        locked {
+            lanes[lane] = nil
+            laneBytes[lane] = nil
+            turns.removeAll { $0 == lane }
+            condition.broadcast()
+        }
+    }
+
     /// Waits until all that was added has been written. Blocks.
     /// - Returns: false when the time ran out first.
     package func waitUntilDrained(_ limit: Duration) -> Bool {

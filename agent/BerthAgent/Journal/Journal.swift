@@ -25,6 +25,7 @@ package final class Journal: Sendable {
         var size: Int
     }
 
+    private static let log = Log(component: "journal")
     /// Longest journal that is read, in bytes.
     static let readLimit = 256 << 20
     /// A journal above this size is compacted when nothing is running, in bytes.
@@ -55,27 +56,35 @@ package final class Journal: Sendable {
     }
 
     /// Adds a record; it is on disk when this returns. Blocks.
-    /// - Throws: `SystemError`; the record then does not count.
+    /// - Throws: `JournalError.unwritable`; the record then does not count.
     package func append(_ record: JournalRecord) throws {
         try contents.withLock { contents in
-            let bytes = try Self.line(contents.next, record)
             do {
+                let bytes = try Self.line(contents.next, record)
                 try contents.file.append(bytes)
+                contents.next += 1
+                contents.size += bytes.count
             } catch {
                 // Part of the line may stand there; the next one must not continue it.
                 truncate(path, off_t(contents.size))
-                throw error
+                throw JournalError.unwritable(path: path, problem: "\(error)")
             }
-            contents.next += 1
-            contents.size += bytes.count
             contents.state.apply(record)
-            if contents.size > Self.compactionSize, let snapshot = contents.state.snapshot {
-                let bytes = try Self.line(contents.next, snapshot)
-                try DurableFile.replace(path, with: bytes)
-                contents.file = try AppendFile(path: path)
-                contents.next += 1
-                contents.size = bytes.count
-            }
+            if contents.size > Self.compactionSize { compact(&contents) }
+        }
+    }
+
+    /// Replaces a long journal by what it says, if nothing is running. A failure leaves the long one.
+    private func compact(_ contents: inout Contents) {
+        guard let snapshot = contents.state.snapshot else { return }
+        do {
+            let bytes = try Self.line(contents.next, snapshot)
+            try DurableFile.replace(path, with: bytes)
+            contents.next += 1
+            contents.size = bytes.count
+            contents.file = try AppendFile(path: path)
+        } catch {
+            Self.log.error("the journal cannot be compacted", ["path": path, "error": "\(error)"])
         }
     }
 

@@ -1,15 +1,19 @@
-/// A journal that cannot be trusted. The file is kept as it is.
+/// A journal that cannot be trusted or written. The file is kept as it is.
 package enum JournalError: Error, Hashable, CustomStringConvertible {
     /// A whole line is not what was written.
     case damaged(path: String, line: Int, problem: String)
     /// It is longer than a journal can become.
     case oversized(path: String)
+    /// A record cannot be written.
+    case unwritable(path: String, problem: String)
 
     package var description: String {
         switch self {
         case .damaged(let path, let line, let problem):
             "the journal \(path) is damaged at line \(line): \(problem). It is kept as it is: look at it, then move it "
                 + "away; the agent then starts without memory and the coordinator continues above the epochs it knows"
+        case .unwritable(let path, let problem):
+            "the journal \(path) cannot be written: \(problem). Make room on the disk; nothing is done that is not journaled"
         case .oversized(let path):
             "the journal \(path) is larger than \(Journal.readLimit) bytes; no agent writes that much. Move it away"
         }

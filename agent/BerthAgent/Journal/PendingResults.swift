@@ -52,5 +52,11 @@ package struct PendingResults: Sendable {
         try Folders.remove(place(attempt))
     }
 
+    /// Forgets reports that nobody waits for: a crash came between an acknowledgement and their removal.
+    /// - Throws: `SystemError`
+    package func forgetAll(besides attempts: Set<String>) throws {
+        for name in Folders.names(in: folder) where !attempts.contains(name) { try forget(name) }
+    }
+
     private func place(_ attempt: String) -> String { "\(folder)/\(attempt)" }
 }

@@ -12,7 +12,7 @@ package struct AgentFailure: Error, Hashable, CustomStringConvertible {
         case executorStuck = 70
         /// Another process holds the device.
         case deviceHeld = 73
-        /// A file cannot be read or written.
+        /// A file or stream cannot be read or written.
         case disk = 74
         /// The other side of `attach` speaks no version or preamble that is known here.
         case protocolMismatch = 76

@@ -29,6 +29,7 @@ enum AttemptRecovery {
             }
         }
         try await parts.execution.device.clean()
+        try parts.results.forgetAll(besides: Set(journal.state.unacknowledged.map(\.attempt)))
         try Folders.remove(workFolder)
         try DurableFile.makeFolder(workFolder)
     }
