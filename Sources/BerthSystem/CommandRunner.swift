@@ -94,6 +94,7 @@ package enum CommandRunner {
             Threads.detach(name: "stdin-\(process.pid)") {
                 // A command that closes its input early is judged by its exit status.
                 try? pipe.write(bytes)
+                pipe.close()
             }
         }
         let timedOut = Mutex(false)

@@ -1,10 +1,12 @@
 import CBerthSystem
 import Foundation
+import Synchronization
 
 /// An owned file descriptor, closed when the last reference goes.
 package final class FileDescriptor: Sendable {
-    /// The descriptor's number; valid for as long as this object lives.
+    /// The descriptor's number; valid for as long as this object lives, or until `close()`.
     package let number: Int32
+    private let isClosed = Atomic(false)
 
     /// Takes ownership of an open descriptor.
     package init(adopting number: Int32) {
@@ -20,7 +22,13 @@ package final class FileDescriptor: Sendable {
     }
 
     deinit {
-        close(number)
+        close()
+    }
+
+    /// Closes the descriptor before this object goes. Nobody may be using it, nor use it afterwards.
+    package func close() {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        _ = Foundation.close(number)
     }
 
     /// Both ends of a pipe, close-on-exec.

@@ -115,7 +115,7 @@ struct FarmTests {
     @Test func aBuildTravelsToAHostOnceForAllItsSlots() async throws {
         try await withFarm { fixture in
             let batch = try await fixture.submit(runs: 2)
-            try fixture.host.greet()
+            try await fixture.host.greet()
             try fixture.host.join("a")
             try fixture.host.join("b")
             let first = try await fixture.assignment(to: "a")
@@ -130,7 +130,7 @@ struct FarmTests {
     @Test func aSilentAgentLosesItsAttemptAndItsLateResultIsSuperseded() async throws {
         try await withFarm(lease: .milliseconds(500)) { fixture in
             let batch = try await fixture.submit(runs: 1)
-            try fixture.host.greet()
+            try await fixture.host.greet()
             try fixture.host.join("a")
             let first = try await fixture.assignment(to: "a")
             let reference = AttemptReference(attempt: first.attempt, epoch: first.epoch)
@@ -170,12 +170,12 @@ struct FarmTests {
     @Test func anAssignmentThatWasNeverAcceptedIsOfferedAgainAsTheSameAttempt() async throws {
         try await withFarm { fixture in
             _ = try await fixture.submit(runs: 1)
-            try fixture.host.greet()
+            try await fixture.host.greet()
             try fixture.host.join("a")
             let first = try await fixture.assignment(to: "a")
             fixture.host.hangUp()
             try await eventually("the farm connects again") { fixture.host.connections == 2 }
-            try fixture.host.greet()
+            try await fixture.host.greet()
             try fixture.host.join("a")
             #expect(try await fixture.assignment(to: "a", number: 2) == first)
         }
@@ -184,7 +184,7 @@ struct FarmTests {
     @Test func aResultWithoutItsEvidenceIsNotAcknowledged() async throws {
         try await withFarm { fixture in
             _ = try await fixture.submit(runs: 1)
-            try fixture.host.greet()
+            try await fixture.host.greet()
             try fixture.host.join("a")
             let assignment = try await fixture.assignment(to: "a")
             let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
@@ -202,7 +202,7 @@ struct FarmTests {
 
     @Test func anAgentThatSpeaksForAnotherSlotLosesTheChannel() async throws {
         try await withFarm { fixture in
-            try fixture.host.greet()
+            try await fixture.host.greet()
             let hello = AgentHello(
                 slot: "a",
                 agentVersion: "t",

@@ -1,6 +1,7 @@
 import BerthCoordinator
 import BerthCore
 import BerthSystem
+import BerthTestSupport
 import Synchronization
 
 /// The other side of a host's channel, in memory: a test says what the host says and sees what the farm sends.
@@ -12,6 +13,7 @@ final class StandInHost: Sendable {
         var messages: [(route: String, message: CoordinatorMessage)] = []
         var chunks: [Chunk] = []
         var connections = 0
+        var greetings = 0
         /// What the host has, and what it was asked for.
         var blobs: Set<Digest> = []
         var sizes: [Digest: Int64] = [:]
@@ -63,7 +65,10 @@ final class StandInHost: Sendable {
         state.withLock { $0.inbound?.finish() }
     }
 
-    func greet() throws {
+    /// Waits for the farm's next connection and greets it.
+    func greet() async throws {
+        try await eventually("the farm connects") { state.withLock { $0.connections > $0.greetings } }
+        state.withLock { $0.greetings = $0.connections }
         try say(.hostHello(HostHello(agentVersion: "t", hostName: "h", wallClock: 0, diskFree: 1)))
     }
 
