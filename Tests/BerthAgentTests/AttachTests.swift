@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("heartbeats overtake evidence, and a result does not overtake its own")
+    @Test("a result comes after its evidence, which comes whole")
     func order() async throws {
         try await AgentHost.run { host in
             let listener = try UnixListener(path: host.sockets + "/sim-1.sock")

@@ -78,6 +78,28 @@ import Testing
         }
     }
 
+    @Test("a blob that was damaged in the cache is noticed at the installation and blames no build")
+    func damagedCache() async throws {
+        try await AgentHost.run { host in
+            try await host.serve()
+            let coordinator = try await host.attach()
+            _ = try await coordinator.agentHello()
+            let old = try await TestBuild.scripted("{}", version: "1.0", in: host.bundles)
+            let new = try await TestBuild.scripted("{}", version: "2.0", in: host.bundles)
+            try await coordinator.upload([old, new])
+            let entry = try #require(new.manifest.entries.first { $0.path == "Info.plist" })
+            let digest = try #require(entry.digest)
+            let blob = try BlobDirectory(path: host.cache).path(of: digest)
+            var bytes = try DurableFile.read(blob, limit: 1 << 20)
+            bytes[10] ^= 1
+            try DurableFile.replace(blob, with: bytes)
+            let report = try await host.perform(coordinator, "a-1", 1, [old, new])
+            #expect(report.outcome == .errored, "\(report)")
+            #expect(report.cause?.code == "cache-damaged-blob")
+            #expect(report.cause?.message.contains(digest.description) == true)
+        }
+    }
+
     @Test("D2: a leaked token breaks the check and is stored nowhere, neither in evidence nor in the report")
     func leak() async throws {
         try await AgentHost.run { host in
