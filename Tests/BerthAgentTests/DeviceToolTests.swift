@@ -118,6 +118,36 @@ import Testing
         }
     }
 
+    /// A process that has the lock's descriptor, which this process gives up.
+    private func holder(of path: String, naming line: String) throws -> ChildProcess {
+        let lock = try FileLock.acquire(path: path, holder: line)
+        return try withExtendedLifetime(lock) {
+            try ChildProcess.spawn(
+                ProcessSpecification(
+                    executable: "/bin/sleep",
+                    arguments: ["300"],
+                    inheritedDescriptors: [lock.descriptor]
+                )
+            )
+        }
+    }
+
+    @Test("what holds a dead agent's lock is ended even if the agent died before it could journal it")
+    func unjournaledHolder() async throws {
+        try await AgentHost.run { host in
+            let agent = try await host.serve()
+            let path = DeviceLock.path(inSet: host.state + "/devices")
+            kill(agent.pid, SIGKILL)
+            _ = await agent.wait()
+            // The dead agent's name stands in the file; a child of its has the descriptor.
+            let line = try #require(host.read("state/devices/device.lock"))
+            let child = try holder(of: path, naming: line)
+            defer { child.signalGroup(SIGKILL) }
+            try await host.serve()
+            #expect(await child.wait() == .signalled(SIGKILL))
+        }
+    }
+
     @Test("a call that does not end is killed with all its processes at its time limit")
     func hanging() async throws {
         let host = try AgentHost()

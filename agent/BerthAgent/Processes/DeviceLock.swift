@@ -28,6 +28,7 @@ package enum DeviceLock {
                     )
                 }
                 for group in leftovers where group.exists { kill(-group.pid, SIGKILL) }
+                for process in LockHolders.of(path) { kill(process, SIGKILL) }
                 guard ContinuousClock.now < deadline else {
                     throw AgentFailure(
                         .deviceHeld,
