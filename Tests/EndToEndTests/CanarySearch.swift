@@ -30,8 +30,21 @@ enum CanarySearch {
         return forms
     }
 
+    private static func contains(_ content: Data, _ needle: [UInt8]) -> Bool {
+        content.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in
+            guard var place = bytes.baseAddress, let first = needle.first else { return false }
+            let end = place + bytes.count
+            while end - place >= needle.count, let hit = memchr(place, Int32(first), end - place) {
+                let candidate = UnsafeRawPointer(hit)
+                if end - candidate >= needle.count, memcmp(candidate, needle, needle.count) == 0 { return true }
+                place = candidate + 1
+            }
+            return false
+        }
+    }
+
     static func files(with canaries: [String], under folder: String) throws -> [String] {
-        let needles = canaries.flatMap(encodings).map { Data($0) }
+        let needles = canaries.flatMap(encodings)
         var hits: [String] = []
         let files = FileManager.default.enumerator(atPath: folder)
         while let relative = files?.nextObject() as? String {
@@ -42,7 +55,7 @@ enum CanarySearch {
                 !relative.hasPrefix("runtimes/")
             else { continue }
             let content = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-            if needles.contains(where: { content.range(of: $0) != nil }) { hits.append(path) }
+            if needles.contains(where: { contains(content, $0) }) { hits.append(path) }
         }
         return hits
     }

@@ -191,7 +191,7 @@ struct UpgradePathTests {
         try await withFarm(slots: 1) { farm in
             let result = try await CommandRunner.run(await farm.agentSpecification("sim-1"), timeout: .seconds(20))
             #expect(result.termination == .exited(73))
-            #expect(await farm.log("agent-sim-1.log").contains("held by"))
+            #expect(result.errorText.contains("held by") && result.errorText.contains("sim-1"), "\(result.errorText)")
         }
     }
 
