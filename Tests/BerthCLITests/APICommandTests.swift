@@ -164,6 +164,7 @@ struct APICommandTests {
             let report = GateEvaluation.evaluate(
                 asked.policy ?? .standard,
                 path: Sample.pins.path,
+                buildNames: ["a", "b"],
                 entries: ledger.entries,
                 heads: [ledger.head]
             )

@@ -191,10 +191,7 @@ struct FarmTests {
             try fixture.host.say(.accepted(reference), route: "a")
             let report = fixture.report(assignment, evidence: .sha256(of: Array("never sent".utf8)))
             try fixture.host.say(.result(report), route: "a")
-            try fixture.host.say(.heartbeat(Heartbeat(sequence: 9, running: nil)), route: "a")
-            try await eventually("the heartbeat after it is answered") {
-                fixture.host.messages(to: "a").contains(.renewed(Renewal(sequence: 9)))
-            }
+            try await eventually("the farm asks for it again by connecting anew") { fixture.host.connections == 2 }
             #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)
             #expect(!fixture.host.messages(to: "a").contains { if case .recorded = $0 { true } else { false } })
         }

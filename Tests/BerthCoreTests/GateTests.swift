@@ -9,7 +9,13 @@ struct GateTests {
     )
 
     private func verdict(_ entries: [LedgerEntry]) -> GateReport {
-        GateEvaluation.evaluate(policy, path: [Fixtures.build(1), Fixtures.build(2)], entries: entries, heads: [])
+        GateEvaluation.evaluate(
+            policy,
+            path: [Fixtures.build(1), Fixtures.build(2)],
+            buildNames: ["old", "new"],
+            entries: entries,
+            heads: []
+        )
     }
 
     @Test func everyDemandedCaseMustHavePassed() {

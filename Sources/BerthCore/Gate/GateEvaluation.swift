@@ -3,10 +3,12 @@ package enum GateEvaluation {
     /// Judges one path of builds.
     /// - Parameters:
     ///   - path: old build to new build; only entries with exactly this path count.
+    ///   - buildNames: what the builds are called, for people.
     ///   - entries: all entries of the ledgers named by `heads`.
     package static func evaluate(
         _ policy: GatePolicy,
         path: [Digest],
+        buildNames: [String],
         entries: [LedgerEntry],
         heads: [LedgerHead]
     ) -> GateReport {
@@ -24,7 +26,14 @@ package enum GateEvaluation {
         let verdict: GateReport.Verdict =
             states.contains { $0 == .broken || $0 == .flaky }
             ? .blocked : states.contains(.missing) ? .incomplete : .pass
-        return GateReport(policy: policy.name, path: path, verdict: verdict, findings: findings, heads: heads)
+        return GateReport(
+            policy: policy.name,
+            path: path,
+            buildNames: buildNames,
+            verdict: verdict,
+            findings: findings,
+            heads: heads
+        )
     }
 
     private static func finding(

@@ -28,6 +28,8 @@ package struct GateReport: Sendable, Hashable, Codable {
 
     package let policy: String
     package let path: [Digest]
+    /// Names of the path's builds, in order.
+    package let buildNames: [String]
     package let verdict: Verdict
     package let findings: [Finding]
     /// Ends of the ledgers that were read.

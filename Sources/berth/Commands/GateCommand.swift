@@ -51,7 +51,7 @@ struct GateCommand: Command {
     }
 
     private static func text(_ report: GateReport) -> String {
-        let path = PlainText.path(report.path.map(\.short))
+        let path = PlainText.path(zip(report.buildNames, report.path).map { "\($0) (\($1.short))" })
         var text = PlainText.safe("\(report.verdict.rawValue): \(path) under policy \(report.policy)") + "\n\n"
         var table = Table("PLATFORM", "CASE", "STATE", "ENTRIES", "REASON")
         for finding in report.findings {

@@ -54,7 +54,13 @@ extension API {
             heads.append(ledger.head)
         }
         return Self.json(
-            GateEvaluation.evaluate(policy, path: [old.id, new.id], entries: entries, heads: heads)
+            GateEvaluation.evaluate(
+                policy,
+                path: [old.id, new.id],
+                buildNames: [old.description.name, new.description.name],
+                entries: entries,
+                heads: heads
+            )
         )
     }
 

@@ -346,12 +346,12 @@ package actor Farm {
     private func record(_ report: AttemptReport, slot name: String, from link: HostLink) async throws {
         let missing = try await archive.completeEvidence(of: report)
         guard missing.isEmpty else {
-            // Not acknowledged, so the agent sends result and evidence again on its next connection.
-            log.error(
-                "Result without its evidence",
-                ["slot": name, "attempt": report.attempt, "missing": missing.map(\.short).joined(separator: ",")]
+            // The agent sends nothing else before this result is acknowledged, so it must get to send it again.
+            throw HostLinkError.evidenceMissing(
+                host: link.host.name,
+                attempt: report.attempt,
+                blobs: missing
             )
-            return
         }
         let filing = try await store.record(
             report,

@@ -6,6 +6,7 @@ enum HostLinkError: Error, Hashable, CustomStringConvertible {
     case protocolMismatch(host: String, theirs: ProtocolVersions)
     case misrouted(host: String, route: String, problem: String)
     case noGreeting(host: String, seconds: Int)
+    case evidenceMissing(host: String, attempt: String, blobs: [Digest])
     case blobRefused(Digest, reason: String)
     case closedByHost(host: String, reason: String)
 
@@ -21,6 +22,9 @@ enum HostLinkError: Error, Hashable, CustomStringConvertible {
         case .noGreeting(let host, let seconds):
             "host \(host) did not answer as berth-agent within \(seconds) s; "
                 + "check the forced command in its authorized_keys and its shell's start-up files"
+        case .evidenceMissing(let host, let attempt, let blobs):
+            "host \(host) sent the result of attempt \(attempt) without its evidence "
+                + "(\(blobs.map(\.short).joined(separator: ", "))); it is asked to send both again"
         case .blobRefused(let digest, let reason): "the host refused the blob \(digest): \(reason)"
         case .closedByHost(let host, let reason): "host \(host) closed the channel: \(reason)"
         }
