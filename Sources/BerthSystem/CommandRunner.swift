@@ -24,7 +24,13 @@ package enum CommandRunner {
     /// Starts the command, feeds it `input`, collects both outputs, and kills its process group at the time limit or
     /// when the task is cancelled. The result comes when the command itself has ended: output that a surviving
     /// grandchild still holds open is read for a short grace only.
-    /// - Parameter started: told of the process before it is waited for; what it throws ends the process group.
+    /// - Parameters:
+    ///   - specification: what to run; its standard streams are replaced by pipes.
+    ///   - input: what the command reads; without any, its standard input stays as specified.
+    ///   - timeout: when the process group is killed.
+    ///   - outputLimit: bytes kept of each output; the rest is dropped.
+    ///   - started: told of the process before it is waited for; what it throws ends the process group.
+    /// - Returns: how it ended and what it said.
     /// - Throws: `SystemError` if it cannot be started, `CancellationError`, what `started` throws.
     package static func run(
         _ specification: ProcessSpecification,

@@ -29,7 +29,10 @@ package final class FileLock: Sendable {
     package var descriptor: Int32 { file.number }
 
     /// Takes the lock at once or says who has it.
-    /// - Parameter holder: a line about the holder, kept in the file.
+    /// - Parameters:
+    ///   - path: the file that carries the lock; made if absent.
+    ///   - holder: a line about the holder, kept in the file.
+    /// - Returns: the lock, held for as long as it lives.
     /// - Throws: `FileLockError.held`, `SystemError`
     package static func acquire(path: String, holder: String) throws -> FileLock {
         let file = try FileDescriptor(path: path, flags: O_RDWR | O_CREAT)

@@ -2,9 +2,12 @@
 package enum GateEvaluation {
     /// Judges one path of builds.
     /// - Parameters:
+    ///   - policy: what the release needs.
     ///   - path: old build to new build; only entries with exactly this path count.
     ///   - buildNames: what the builds are called, for people.
     ///   - entries: all entries of the ledgers named by `heads`.
+    ///   - heads: where the ledgers ended that were read.
+    /// - Returns: the verdict with all that decided it.
     package static func evaluate(
         _ policy: GatePolicy,
         path: [Digest],

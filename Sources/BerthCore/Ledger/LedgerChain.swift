@@ -11,6 +11,7 @@ package enum LedgerChain {
     /// Follows the chain from its first entry.
     /// - Parameters:
     ///   - entries: the canonical bytes, in order.
+    ///   - ledger: which of the two they are said to be.
     ///   - digest: SHA-256.
     /// - Returns: the head.
     /// - Throws: `Break`
