@@ -29,7 +29,7 @@ package enum CommandRunner {
     ///   - input: what the command reads; without any, its standard input stays as specified.
     ///   - timeout: when the process group is killed.
     ///   - outputLimit: bytes kept of each output; the rest is dropped.
-    ///   - started: told of the process before it is waited for; what it throws ends the process group.
+    ///   - tell: told of the process before it is waited for; what it throws ends the process group.
     /// - Returns: how it ended and what it said.
     /// - Throws: `SystemError` if it cannot be started, `CancellationError`, what `started` throws.
     package static func run(
