@@ -12,6 +12,8 @@ package struct CommandResult: Sendable {
     package let timedOut: Bool
     /// Output went over the limit and the rest was dropped.
     package let truncated: Bool
+    /// Both outputs came to their end; false when a process that the command left behind still held one open.
+    package let outputEnded: Bool
     /// How long it ran.
     package let duration: Duration
 
@@ -116,8 +118,8 @@ package enum CommandRunner {
         }
         watchdog.cancel()
         let duration = ContinuousClock.now - started
-        await collectors.0.waitForEnd(grace: .milliseconds(300))
-        await collectors.1.waitForEnd(grace: .milliseconds(300))
+        let outputEnded = await collectors.0.waitForEnd(grace: .milliseconds(300))
+        let errorEnded = await collectors.1.waitForEnd(grace: .milliseconds(300))
         try Task.checkCancellation()
         let (text, errorText) = (collectors.0.snapshot, collectors.1.snapshot)
         return CommandResult(
@@ -126,6 +128,7 @@ package enum CommandRunner {
             errorOutput: errorText.bytes,
             timedOut: timedOut.withLock { $0 },
             truncated: text.truncated || errorText.truncated,
+            outputEnded: outputEnded && errorEnded,
             duration: duration
         )
     }

@@ -29,8 +29,8 @@ final class OutputCollector: Sendable {
         finish()
     }
 
-    /// Suspends until the end of the stream, at most for `grace`.
-    func waitForEnd(grace: Duration) async {
+    /// Suspends until the end of the stream, at most for `grace`; answers whether the end has come.
+    func waitForEnd(grace: Duration) async -> Bool {
         let timer = Task {
             try await Task.sleep(for: grace)
             self.resumeWaiter()
@@ -43,6 +43,7 @@ final class OutputCollector: Sendable {
             if done { continuation.resume() }
         }
         timer.cancel()
+        return state.withLock { $0.ended }
     }
 
     var snapshot: (bytes: [UInt8], truncated: Bool) {

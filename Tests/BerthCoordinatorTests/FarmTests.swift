@@ -128,7 +128,7 @@ struct FarmTests {
     }
 
     @Test func aSilentAgentLosesItsAttemptAndItsLateResultIsSuperseded() async throws {
-        try await withFarm(lease: .milliseconds(500)) { fixture in
+        try await withFarm(lease: .seconds(2)) { fixture in
             let batch = try await fixture.submit(runs: 1)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -144,6 +144,16 @@ struct FarmTests {
                 return fixture.host.assignments(to: "a")[1]
             }()
             #expect(second.run == first.run && second.attempt != first.attempt && second.epoch > first.epoch)
+            // The second attempt is vouched for, so that only the first one is lost.
+            let again = AttemptReference(attempt: second.attempt, epoch: second.epoch)
+            try fixture.host.say(.accepted(again), route: "a")
+            let vouching = Task {
+                while !Task.isCancelled {
+                    try fixture.host.say(.heartbeat(Heartbeat(sequence: 2, running: again)), route: "a")
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+            }
+            defer { vouching.cancel() }
             let evidence = Digest.sha256(of: [])
             try fixture.host.say(.result(fixture.report(first, evidence: evidence)), route: "a")
             try await eventually("the late result is filed") {
@@ -151,8 +161,6 @@ struct FarmTests {
                     .recorded(Acknowledgement(attempt: first.attempt, epoch: first.epoch, filing: .superseded))
                 )
             }
-            let again = AttemptReference(attempt: second.attempt, epoch: second.epoch)
-            try fixture.host.say(.accepted(again), route: "a")
             // The same result twice, as after a lost acknowledgement.
             for _ in 0..<2 { try fixture.host.say(.result(fixture.report(second, evidence: evidence)), route: "a") }
             try await eventually("both are acknowledged") {

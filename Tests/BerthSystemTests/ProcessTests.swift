@@ -14,7 +14,7 @@ struct ProcessTests {
         )
         #expect(result.termination == .exited(7))
         #expect(result.outputText == "out\n" && result.errorText == "err\n")
-        #expect(result.duration < .seconds(10))
+        #expect(!result.timedOut && !result.outputEnded)
     }
 
     @Test func theTimeLimitEndsTheWholeGroup() async throws {
@@ -51,19 +51,14 @@ struct ProcessTests {
         #expect(lines.contains("ONLY=this") && !result.outputText.contains("HOME="))
     }
 
-    /// A command that has ended is not waited for any longer.
+    /// This process must not hold the command's streams open itself.
     @Test func aFinishedCommandEndsItsStreams() async throws {
-        let started = ContinuousClock.now
-        for _ in 0..<5 {
-            let result = try await CommandRunner.run(
-                ProcessSpecification(executable: "/bin/cat"),
-                input: Array("text".utf8),
-                timeout: .seconds(10)
-            )
-            #expect(result.outputText == "text")
-        }
-        // Each run would wait for the full grace of both streams if this process kept their other ends open.
-        #expect(ContinuousClock.now - started < .milliseconds(5 * 600))
+        let result = try await CommandRunner.run(
+            ProcessSpecification(executable: "/bin/cat"),
+            input: Array("text".utf8),
+            timeout: .seconds(50)
+        )
+        #expect(result.outputText == "text" && result.outputEnded && !result.timedOut)
     }
 
     @Test func outputOverTheLimitIsCutAndTheCommandGoesOn() async throws {
