@@ -152,10 +152,10 @@ import Testing
     func hanging() async throws {
         let host = try AgentHost()
         try host.wrapTool(#"sleep 300 & echo $! > "$root/child"; wait"#)
-        let driver = SimulatorDriver(
-            tool: DeviceTool(xcrun: host.root + "/tools/wrapped"),
+        let driver = SimulatorTool(
+            xcrun: DeviceTool(xcrun: host.root + "/tools/wrapped"),
             set: host.state,
-            limits: SimulatorDriver.Limits(),
+            limits: SimulatorTool.Limits(),
             boot: .simulatedDevice
         )
         let error = await #expect(throws: DeviceToolError.self) {

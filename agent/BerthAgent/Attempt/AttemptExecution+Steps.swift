@@ -24,25 +24,19 @@ extension AttemptExecution {
 
     private func prepareDevice() async throws {
         try DurableFile.makeFolder(folder)
-        try await settings.device.clean(with: driver)
-        let udid = try await driver.clone(
-            settings.device.pristine,
-            name: SlotDevice.name(forAttempt: assignment.attempt)
-        )
-        self.udid = udid
-        try await withBootLock { try await driver.boot(udid) }
-        let identity = try await driver.identity(udid)
+        let device = try await driver.prepare(for: assignment)
+        self.device = device
         let description = DeviceDescription(
-            facts: settings.device.facts,
-            udid: udid,
-            bootID: identity.bootID,
-            os: identity.os,
-            tools: settings.device.tools
+            facts: driver.facts,
+            udid: device.udid,
+            bootID: device.bootID,
+            os: device.os,
+            tools: driver.tools
         )
         evidence.add("device.json", try CanonicalJSON.encode(description))
-        guard identity.os == assignment.pins.os else {
+        guard device.os == assignment.pins.os else {
             evaluation.recordFailure(
-                .init("os-mismatch", "the device runs \(identity.os), the run is pinned to \(assignment.pins.os)")
+                .init("os-mismatch", "the device runs \(device.os), the run is pinned to \(assignment.pins.os)")
             )
             return
         }
@@ -57,41 +51,20 @@ extension AttemptExecution {
         let tools: [String: String]
     }
 
-    /// Waits for the host's turn to boot, where there is one.
-    private func withBootLock(_ body: () async throws -> Void) async throws {
-        guard let path = settings.bootLock else { return try await body() }
-        expect("the host's turn to boot", within: driver.limits.firstBoot)
-        let deadline = ContinuousClock.now + driver.limits.firstBoot
-        while true {
-            do {
-                let lock = try FileLock.acquire(path: path, holder: DeviceLock.holderLine(slot: assignment.attempt))
-                defer { lock.release() }
-                return try await body()
-            } catch let error as FileLockError {
-                guard ContinuousClock.now < deadline else {
-                    throw DeviceToolError(.timedOut, verb: "bootstatus", details: "waiting for other boots: \(error)")
-                }
-                try await Task.sleep(for: .milliseconds(200))
-            }
-        }
-    }
-
     // MARK: Installing
 
     private func install(_ role: BuildRole) async throws {
-        guard let udid, let build = assignment.build(role) else { return }
+        guard let device, let build = assignment.build(role) else { return }
         if installed != nil { try await endApp() }
         let bundle = try materialize(build, role)
         do {
-            try await driver.install(udid, bundle: bundle)
-            _ = try await driver.container(udid, build.description.bundleIdentifier, "app")
+            try await driver.install(build, bundle: bundle, on: device)
         } catch let error as DeviceToolError where error.kind == .buildRefused && role == .new {
             // The device is well and says that this build is not: the build's failure, not the farm's.
-            let data = try? await driver.container(udid, build.description.bundleIdentifier, "data")
             evaluation.record(
                 .ended("it could not be installed: \(error.details)"),
                 phase: .verify,
-                continuity: try await continuity(data ?? "")
+                continuity: try await driver.continuity(of: nil, on: device)
             )
             return
         }
@@ -114,45 +87,42 @@ extension AttemptExecution {
     // MARK: Launching
 
     private func launch(_ phase: LaunchPhase, create: Bool) async throws {
-        guard let udid, let bundle = installed?.description.bundleIdentifier else { return }
+        guard let device, let bundle = installed?.description.bundleIdentifier else { return }
         try await endApp()
         let number = evaluation.nextLaunch
-        let container = try await driver.container(udid, bundle, "data")
-        let status = StatusFolder(container: container)
-        let earlier = status.names()
-        let output = SimulatorDriver.AppOutput(
+        let launch = AppLaunch(
+            bundle: bundle,
+            arguments: arguments(phase, create: create),
+            environment: [:],
             standardOutput: "\(folder)/app-\(number).stdout",
             standardError: "\(folder)/app-\(number).stderr"
         )
-        launches.append(output)
-        let pid: Int32
+        launches.append(launch)
+        let app: LaunchedApp
         do {
-            pid = try await driver.launch(udid, bundle, arguments(phase, create: create), output: output)
+            app = try await driver.launch(launch, on: device)
         } catch let error as DeviceToolError where error.kind == .launchDenied || error.kind == .buildRefused {
             evaluation.record(
                 .ended("it could not be started: \(error.details)"),
                 phase: phase,
-                continuity: try await continuity(container)
+                continuity: try await driver.continuity(of: bundle, on: device)
             )
             return
         }
-        let process = ProcessIdentity(running: pid)
-        app = process
+        self.app = app
         let watch = LaunchWatch(
-            folder: status,
+            driver: driver,
+            device: device,
+            app: app,
             expected: "\(number)-\(phase.rawValue).json",
-            earlier: earlier,
-            process: process,
-            pid: pid,
-            outputs: output,
+            outputs: [launch.standardOutput, launch.standardError],
             limit: settings.statusTimeout
         )
         expect("the status file", within: settings.statusTimeout)
         let (observation, bytes) = try await watch.wait()
         if let bytes { evidence.add("status/\(number)-\(phase.rawValue).json", bytes) }
-        // Asked again: a container that changed under the app is no continuity.
-        let after = try await driver.container(udid, bundle, "data")
-        evaluation.record(observation, phase: phase, continuity: try await continuity(after))
+        let continuity = try await driver.continuity(of: bundle, on: device)
+        evaluation.record(observation, phase: phase, continuity: continuity)
         try await endApp()
     }
 
@@ -169,23 +139,10 @@ extension AttemptExecution {
         return arguments + ["-BerthNonce", assignment.nonce, "-BerthEpoch", "\(assignment.epoch)"]
     }
 
-    private func continuity(_ container: String) async throws -> ContinuityFacts {
-        guard let udid else { throw DeviceToolError(.deviceUnknown, verb: "device-info", details: "no device yet") }
-        let identity = try await driver.identity(udid)
-        return ContinuityFacts(bootID: identity.bootID, dataContainer: container, os: identity.os)
-    }
-
     /// Ends the app that was launched last, and makes sure that it is gone.
     private func endApp() async throws {
-        guard let udid, let bundle = installed?.description.bundleIdentifier, let process = app else { return }
-        try await driver.terminate(udid, bundle)
-        let deadline = ContinuousClock.now + driver.limits.terminate
-        while process.isRunning {
-            guard ContinuousClock.now < deadline else {
-                throw DeviceToolError(.other, verb: "terminate", details: "\(process) is still there afterwards")
-            }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        app = nil
+        guard let device, let app else { return }
+        try await driver.end(app, on: device)
+        self.app = nil
     }
 }

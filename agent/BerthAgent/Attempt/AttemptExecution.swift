@@ -7,14 +7,12 @@ import Foundation
 package actor AttemptExecution {
     /// What all attempts of a slot share.
     package struct Settings: Sendable {
-        package let device: SlotDevice
+        package let driver: any DeviceDriver
         package let cache: BlobDirectory
         /// Folder for what an attempt needs while it runs.
         package let workFolder: String
         /// How long a launch may take to write its status file.
         package let statusTimeout: Duration
-        /// Serialises boots on hosts whose device service cannot bear several at once; nil elsewhere.
-        package let bootLock: String?
     }
 
     private static let log = Log(component: "executor")
@@ -22,7 +20,7 @@ package actor AttemptExecution {
     private let executor: BlockingExecutor
     let assignment: Assignment
     let settings: Settings
-    let driver: SimulatorDriver
+    let driver: any DeviceDriver
     private let recorder = CallRecorder()
     private let pulse: ExecutorPulse
     private let control: AttemptControl
@@ -34,12 +32,12 @@ package actor AttemptExecution {
     var evaluation: AttemptEvaluation
     var evidence: EvidenceCollector
     /// The attempt's device, once it is there.
-    var udid: String?
+    var device: PreparedDevice?
     /// The build that was installed last.
     var installed: AssignedBuild?
     /// The app that was launched last.
-    var app: ProcessIdentity?
-    var launches: [SimulatorDriver.AppOutput] = []
+    var app: LaunchedApp?
+    var launches: [AppLaunch] = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -58,7 +56,7 @@ package actor AttemptExecution {
         self.pulse = pulse
         self.control = control
         self.progress = progress
-        driver = settings.device.driver.recording(recorder, pulse: pulse)
+        driver = settings.driver.recording(recorder, pulse: pulse)
         evidence = EvidenceCollector(canary: canary)
         evaluation = AttemptEvaluation(
             definition: assignment.caseDefinition,
@@ -162,8 +160,8 @@ package actor AttemptExecution {
 
     private func finish() async throws -> FinishedAttempt {
         pulse.expect("the attempt's evidence", within: ExecutorPulse.ownWork)
-        if let app, app.isRunning { kill(app.pid, SIGKILL) }
-        collect()
+        await endLeftApp()
+        await collect()
         try FinishedAttempt.judge(&evaluation, &evidence, steps: steps)
         let preserved = await settle()
         pulse.expect("the attempt's report", within: ExecutorPulse.ownWork)
@@ -174,8 +172,8 @@ package actor AttemptExecution {
         }
         let circumstances = FinishedAttempt.Circumstances(
             assignment: assignment,
-            device: settings.device.facts,
-            tools: settings.device.tools,
+            device: driver.facts,
+            tools: driver.tools,
             steps: steps,
             startedAt: startedAt
         )
@@ -187,42 +185,54 @@ package actor AttemptExecution {
         )
     }
 
-    private func collect() {
+    /// Ends an app that the steps left running.
+    private func endLeftApp() async {
+        guard let device, let app else { return }
+        do {
+            try await driver.end(app, on: device)
+        } catch {
+            Self.log.error("cannot end the attempt's app", ["pid": "\(app.pid)", "error": "\(error)"])
+            if let process = app.process, process.isRunning { kill(process.pid, SIGKILL) }
+        }
+    }
+
+    private func collect() async {
+        if let device, let bundle = installed?.description.bundleIdentifier, !launches.isEmpty {
+            do {
+                for (path, bytes) in try await driver.logs(since: startedAt, of: bundle, on: device) {
+                    evidence.add(path, bytes)
+                }
+            } catch {
+                Self.log.error("cannot collect the device's logs", ["error": "\(error)"])
+            }
+        }
         for (index, call) in recorder.all.enumerated() {
             let number = String(format: "%03d", index + 1)
             evidence.add("tools/\(number)-\(call.verb).txt", ToolOutput.text(call))
         }
-        for (index, output) in launches.enumerated() {
-            evidence.add("app/\(index + 1).stdout", file: output.standardOutput)
-            evidence.add("app/\(index + 1).stderr", file: output.standardError)
+        for (index, launch) in launches.enumerated() {
+            evidence.add("app/\(index + 1).stdout", file: launch.standardOutput)
+            evidence.add("app/\(index + 1).stderr", file: launch.standardError)
         }
     }
 
-    /// Deletes the device, or shuts it down and keeps it.
+    /// Puts the device away.
     /// - Returns: the UDID of a kept device.
     private func settle() async -> String? {
-        guard let udid else { return nil }
         let conclusion = evaluation.conclusion
-        let keeps = shallPreserve(conclusion.outcome)
-        do {
-            if keeps {
-                try settings.device.preserved.add(
-                    PreservedDevices.Entry(
-                        udid: udid,
-                        attempt: assignment.attempt,
-                        run: assignment.run,
-                        since: Timestamp.now().milliseconds,
-                        cause: conclusion.cause?.code
-                    )
-                )
-            }
-            try await driver.shutdown(udid)
-            if !keeps { try await driver.delete(udid) }
-        } catch {
-            // A device that stays behind unpreserved is deleted before the next attempt.
-            Self.log.error("cannot put the attempt's device away", ["udid": udid, "error": "\(error)"])
+        var ending = DeviceEnding.abandoned
+        if conclusion.outcome == .passed {
+            ending = .clean
+        } else if shallPreserve(conclusion.outcome) {
+            ending = .worthKeeping(cause: conclusion.cause?.code)
         }
-        return keeps ? udid : nil
+        do {
+            return try await driver.settle(assignment, device: device, ending: ending)
+        } catch {
+            // What stays behind is removed before the next attempt.
+            Self.log.error("cannot put the attempt's device away", ["error": "\(error)"])
+            return nil
+        }
     }
 
     /// A device is worth keeping when something was launched on it and the farm itself did not end the attempt.

@@ -6,35 +6,34 @@ import Foundation
 struct LaunchWatch {
     /// Most bytes that an app may write to one of its outputs before it is ended.
     static let outputLimit: Int64 = 16 << 20
-    private static let interval: Duration = .milliseconds(25)
 
-    let folder: StatusFolder
+    let driver: any DeviceDriver
+    let device: PreparedDevice
+    let app: LaunchedApp
     /// The status file's name that the launch must use.
     let expected: String
-    /// Status files of earlier launches.
-    let earlier: Set<String>
-    let process: ProcessIdentity?
-    let pid: Int32
-    let outputs: SimulatorDriver.AppOutput
+    /// Files of this host with the app's output.
+    let outputs: [String]
     let limit: Duration
 
     /// - Returns: the observation, and the bytes of the status file if one was read.
-    /// - Throws: `CancellationError`
+    /// - Throws: `DeviceToolError`, `CancellationError`
     func wait() async throws -> (observation: LaunchObservation, bytes: [UInt8]?) {
         let deadline = ContinuousClock.now + limit
         while true {
             // In this order: a process that writes and ends at once has written when it is seen to be gone.
-            let isGone = !(process?.isRunning ?? false)
-            if let found = look() { return found }
-            if isGone { return (.ended("process \(pid) is gone"), nil) }
+            let isRunning = try await driver.isRunning(app, on: device)
+            if let found = try await look() { return found }
+            if !isRunning { return (.ended("process \(app.pid) is gone"), nil) }
             if let output = excessiveOutput() { return (.ended("it was ended for \(output)"), nil) }
             if ContinuousClock.now >= deadline { return (.hung(seconds: Int(limit.components.seconds)), nil) }
-            try await Task.sleep(for: Self.interval)
+            try await Task.sleep(for: driver.pollInterval)
         }
     }
 
-    private func look() -> (LaunchObservation, [UInt8]?)? {
-        switch folder.read(expected) {
+    private func look() async throws -> (LaunchObservation, [UInt8]?)? {
+        let look = try await driver.statusFiles(of: app, reading: expected, on: device)
+        switch look.finding {
         case .file(let bytes):
             do {
                 return (.status(try StatusFile.parse(bytes, name: expected)), bytes)
@@ -45,14 +44,16 @@ struct LaunchWatch {
         case .unusable(let problem):
             return (.malformed(FormatError(document: "status file \(expected)", problem: problem)), nil)
         case .nothing:
-            guard let other = folder.names().subtracting(earlier).subtracting([expected]).min() else { return nil }
-            guard case .file(let bytes) = folder.read(other) else { return (.unexpectedName(other), nil) }
+            let others = look.names.subtracting(app.earlierStatusFiles).subtracting([expected])
+            guard let other = others.min() else { return nil }
+            let foreign = try await driver.statusFiles(of: app, reading: other, on: device)
+            guard case .file(let bytes) = foreign.finding else { return (.unexpectedName(other), nil) }
             return (.unexpectedName(other), bytes)
         }
     }
 
     private func excessiveOutput() -> String? {
-        for path in [outputs.standardOutput, outputs.standardError] {
+        for path in outputs {
             var status = stat()
             if lstat(path, &status) == 0, Int64(status.st_size) > Self.outputLimit {
                 return "writing more than \(Self.outputLimit >> 20) MiB to one of its outputs"

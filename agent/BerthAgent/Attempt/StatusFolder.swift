@@ -5,20 +5,11 @@ import Foundation
 /// `Documents/berth` in an app's data container: untrusted, so no link is followed, nothing but regular files is read,
 /// and no more than the limit.
 struct StatusFolder {
-    /// What lies under a name.
-    enum Finding {
-        case nothing
-        case file([UInt8])
-        case oversized(Int64)
-        /// Not a file that may be read, in words.
-        case unusable(String)
-    }
-
     /// The data container's path.
     let container: String
 
     /// Reads a status file.
-    func read(_ name: String) -> Finding {
+    func read(_ name: String) -> StatusFinding {
         do {
             guard let folder = try open() else { return .nothing }
             let number = openat(folder.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

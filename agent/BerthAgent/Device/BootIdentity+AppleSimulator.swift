@@ -1,10 +1,10 @@
 import BerthCore
 
 extension BootIdentity {
-    static func askAppleSimulator(_ udid: String, _ driver: SimulatorDriver) async throws -> Facts {
-        let list = try await driver.list()
+    static func askAppleSimulator(_ udid: String, _ tool: SimulatorTool) async throws -> Facts {
+        let list = try await tool.list()
         guard let (runtime, device) = list.device(udid) else {
-            throw DeviceToolError(.deviceUnknown, verb: "list", details: "\(udid) is not in \(driver.set)")
+            throw DeviceToolError(.deviceUnknown, verb: "list", details: "\(udid) is not in \(tool.set)")
         }
         guard device.isBooted else {
             throw DeviceToolError(.wrongState, verb: "list", details: "the device is \(device.state)")

@@ -14,11 +14,11 @@ extension BootIdentity {
         let runtime: Runtime
     }
 
-    static func askSimulatedDevice(_ udid: String, _ driver: SimulatorDriver) async throws -> Facts {
-        let result = try await driver.tool.callBehind(
+    static func askSimulatedDevice(_ udid: String, _ tool: SimulatorTool) async throws -> Facts {
+        let result = try await tool.xcrun.callBehind(
             "berth-sim",
-            ["device-info", udid, "--set", driver.set],
-            limit: driver.limits.list
+            ["device-info", udid, "--set", tool.set],
+            limit: tool.limits.list
         )
         let information: Information
         do {

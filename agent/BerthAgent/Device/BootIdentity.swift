@@ -16,10 +16,10 @@ package enum BootIdentity: Sendable {
     /// The list of devices says when it was booted last.
     case appleSimulator
 
-    func facts(of udid: String, driver: SimulatorDriver) async throws -> Facts {
+    func facts(of udid: String, tool: SimulatorTool) async throws -> Facts {
         switch self {
-        case .simulatedDevice: try await Self.askSimulatedDevice(udid, driver)
-        case .appleSimulator: try await Self.askAppleSimulator(udid, driver)
+        case .simulatedDevice: try await Self.askSimulatedDevice(udid, tool)
+        case .appleSimulator: try await Self.askAppleSimulator(udid, tool)
         }
     }
 }

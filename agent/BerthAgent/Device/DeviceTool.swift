@@ -45,22 +45,35 @@ package struct DeviceTool: Sendable {
         DeviceTool(xcrun: xcrun, lock: lock, journal: journal, recorder: recorder, pulse: pulse)
     }
 
-    /// Calls `xcrun` with all its arguments and gives the result of a call that exited with 0. `verb` names the call in
-    /// errors and evidence; after `limit` the process group is killed.
-    /// - Throws: `DeviceToolError`, `CancellationError`
-    @discardableResult
-    package func call(_ verb: String, _ arguments: [String], limit: Duration) async throws -> CommandResult {
-        try await run(xcrun, arguments, name: nil, verb: verb, limit: limit)
+    /// Tells the pulse, if there is one, that something begins which ends within a time.
+    package func expect(_ doing: String, within limit: Duration) {
+        pulse?.expect(doing, within: limit)
     }
 
-    /// Calls the program behind `xcrun` by another of its names, where one program answers to several.
+    /// Calls `xcrun` with all its arguments and gives the result, whatever it is. `verb` names the call in errors and
+    /// evidence; `additions` go on top of the clean environment; after `limit` the process group is killed.
+    /// - Throws: `DeviceToolError` when the tool cannot be started, `CancellationError`
+    package func call(
+        _ verb: String,
+        _ arguments: [String],
+        environment additions: [String: String] = [:],
+        limit: Duration
+    ) async throws -> CommandResult {
+        try await run(xcrun, arguments, name: nil, verb: verb, additions: additions, limit: limit)
+    }
+
+    /// Calls the program behind `xcrun` by another of its names, where one program answers to several, and gives the
+    /// result of a call that exited with 0.
     /// - Throws: `DeviceToolError`, `CancellationError`
     package func callBehind(_ name: String, _ arguments: [String], limit: Duration) async throws -> CommandResult {
         let program = realpath(xcrun, nil).map { pointer in
             defer { free(pointer) }
             return String(cString: pointer)
         }
-        return try await run(program ?? xcrun, arguments, name: name, verb: arguments.first ?? name, limit: limit)
+        let verb = arguments.first ?? name
+        let result = try await run(program ?? xcrun, arguments, name: name, verb: verb, additions: [:], limit: limit)
+        if let error = DeviceToolError.classify(verb: verb, result, limit: limit) { throw error }
+        return result
     }
 
     private func run(
@@ -68,14 +81,15 @@ package struct DeviceTool: Sendable {
         _ arguments: [String],
         name: String?,
         verb: String,
+        additions: [String: String],
         limit: Duration
     ) async throws -> CommandResult {
-        pulse?.expect("simctl \(verb)", within: limit)
+        pulse?.expect("the device tool's \(verb)", within: limit)
         let specification = ProcessSpecification(
             executable: program,
             arguments: arguments,
             argumentZero: name,
-            environment: environment,
+            environment: environment.merging(additions) { _, addition in addition },
             inheritedDescriptors: lock.map { [$0.descriptor] } ?? []
         )
         let process = Mutex<Int32?>(nil)
@@ -100,8 +114,7 @@ package struct DeviceTool: Sendable {
         }
         if let pid = process.withLock({ $0 }) { try journal?.append(.processEnded(pid)) }
         recorder?.note(Call(verb: verb, arguments: arguments, result: result, problem: nil))
-        pulse?.expect("after simctl \(verb)", within: ExecutorPulse.ownWork)
-        if let error = DeviceToolError.classify(verb: verb, result, limit: limit) { throw error }
+        pulse?.expect("after the device tool's \(verb)", within: ExecutorPulse.ownWork)
         return result
     }
 

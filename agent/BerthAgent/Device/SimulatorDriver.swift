@@ -1,195 +1,174 @@
+import BerthArchive
 import BerthCore
 import BerthSystem
 import Foundation
 
-/// Speaks to simulated devices through `xcrun simctl`, the same on a Mac and with the simulated device of a Linux host.
-/// Success of a verb is not taken as proof: what matters is read back.
+/// Drives simulators: each attempt gets a device of its own, cloned from a pristine one in the slot's private device set.
 package struct SimulatorDriver: Sendable {
-    /// Time limits of the verbs.
-    package struct Limits: Sendable {
-        package var list: Duration = .seconds(60)
-        package var firstList: Duration = .seconds(300)
-        package var create: Duration = .seconds(120)
-        package var firstBoot: Duration = .seconds(600)
-        package var boot: Duration = .seconds(180)
-        package var install: Duration = .seconds(180)
-        package var launch: Duration = .seconds(60)
-        package var terminate: Duration = .seconds(30)
-        package var container: Duration = .seconds(30)
-        package var shutdown: Duration = .seconds(60)
-        package var delete: Duration = .seconds(120)
-        /// How long a transient failure is waited out before the one retry.
-        package var pause: Duration = .seconds(5)
-
-        package init() {}
+    /// What the slot's device is made of.
+    package struct Wish: Sendable {
+        /// Identifier of a device type; nil: the first that goes with the runtime.
+        package var deviceType: String?
+        /// Identifier of a runtime; nil: the newest one.
+        package var runtime: String?
     }
 
-    /// Where an app's outputs go.
-    package struct AppOutput: Sendable {
-        package let standardOutput: String
-        package let standardError: String
-    }
+    package let facts: DeviceFacts
+    /// Tool name to version line.
+    package let tools: [String: String]
+    let simctl: SimulatorTool
+    /// UDID of the device that was booted once and is shut down.
+    package let pristine: String
+    let preserved: PreservedDevices
+    /// Most preserved devices; with as many the slot takes no new attempt.
+    let preservedLimit: Int
+    /// Serialises boots on hosts whose device service cannot bear several at once; nil elsewhere.
+    let bootLock: String?
 
-    package let tool: DeviceTool
-    /// The private device set.
-    package let set: String
-    package let limits: Limits
-    private let boot: BootIdentity
+    private static let pristineName = "berth-pristine"
+    static let attemptPrefix = "berth-attempt-"
 
-    package init(tool: DeviceTool, set: String, limits: Limits, boot: BootIdentity) {
-        self.tool = tool
-        self.set = set
-        self.limits = limits
-        self.boot = boot
-    }
+    /// The name of the device of an attempt.
+    package static func name(forAttempt attempt: String) -> String { attemptPrefix + attempt }
 
-    /// The same driver, noting its calls for an attempt.
-    package func recording(_ recorder: CallRecorder, pulse: ExecutorPulse) -> SimulatorDriver {
-        SimulatorDriver(tool: tool.recording(recorder, pulse: pulse), set: set, limits: limits, boot: boot)
-    }
-
-    // MARK: The set
-
-    package func list(limit: Duration? = nil) async throws -> SimulatorList {
-        let result = try await simctl("list", ["-j"], limit: limit ?? limits.list)
-        return try SimulatorList.parse(result.output)
-    }
-
-    /// Makes a device.
-    /// - Returns: its UDID.
-    package func create(name: String, type: String, runtime: String) async throws -> String {
-        let result = try await simctl("create", [name, type, runtime], limit: limits.create)
-        return try Self.udid(in: result.outputText, verb: "create")
-    }
-
-    /// Copies a device that is shut down.
-    /// - Returns: the copy's UDID.
-    package func clone(_ udid: String, name: String) async throws -> String {
-        let result = try await simctl("clone", [udid, name], limit: limits.create)
-        return try Self.udid(in: result.outputText, verb: "clone")
-    }
-
-    /// Boots a device and reads its state back.
-    /// - Throws: `DeviceToolError` of kind `bootFailed` when it is not booted afterwards.
-    package func boot(_ udid: String, first: Bool = false) async throws {
-        let limit = first ? limits.firstBoot : limits.boot
-        let result = try await retrying { try await simctl("bootstatus", [udid, "-b"], limit: limit) }
-        if let problem = BootStatus.problem(in: result.outputText) {
-            throw DeviceToolError(.bootFailed, verb: "bootstatus", details: problem)
+    /// Asks the tool who it is, and makes the pristine device in the private device set if it is not there. What must be
+    /// remembered is kept in the slot's state folder. `bootLock` is the lock file that serialises boots on a Mac.
+    /// - Throws: `DeviceToolError`, `SystemError`, `AgentFailure`
+    package static func prepare(
+        tool: DeviceTool,
+        state: String,
+        set: String,
+        limits: SimulatorTool.Limits,
+        wish: Wish,
+        preservedLimit: Int,
+        bootLock: String
+    ) async throws -> SimulatorDriver {
+        let (platform, tools) = try await ask(tool, limit: limits.firstList)
+        let boot: BootIdentity = platform == .iosSimulator ? .appleSimulator : .simulatedDevice
+        let simctl = SimulatorTool(xcrun: tool, set: set, limits: limits, boot: boot)
+        let list = try await simctl.list(limit: limits.firstList)
+        let runtime = try choose(wish.runtime, from: list)
+        guard let os = runtime.os else {
+            throw AgentFailure(.toolUnavailable, "the runtime \(runtime.identifier) names no version and build")
         }
-        let state = try await list().device(udid)?.device.state ?? "not in the set"
-        guard state == "Booted" else {
-            throw DeviceToolError(.bootFailed, verb: "bootstatus", details: "the device's state is \(state)")
-        }
+        let type = try choose(wish.deviceType, for: runtime, from: list)
+        let identity = try identity(state)
+        let pristine = try await pristine(state, simctl, list, runtime: runtime, type: type)
+        return SimulatorDriver(
+            facts: DeviceFacts(identity: identity, platform: platform, model: type.name ?? type.identifier, os: os),
+            tools: tools,
+            simctl: simctl,
+            pristine: pristine,
+            preserved: try PreservedDevices(folder: state + "/preserved"),
+            preservedLimit: preservedLimit,
+            bootLock: platform == .iosSimulator ? bootLock : nil
+        )
     }
 
-    /// Shuts a device down; one that is shut down already is fine.
-    package func shutdown(_ udid: String) async throws {
+    /// Who the tool says that it is: our own never counts as Apple's.
+    private static func ask(_ tool: DeviceTool, limit: Duration) async throws -> (Platform, [String: String]) {
+        let result = try await tool.call("--version", ["--version"], limit: limit)
+        if let error = DeviceToolError.classify(verb: "--version", result, limit: limit) { throw error }
+        let text = result.outputText
+        let line = text.split(separator: "\n").first.map(String.init) ?? ""
+        guard text.contains("berth-sim") else {
+            let xcode = try? await tool.call("xcodebuild", ["xcodebuild", "-version"], limit: limit)
+            let version = xcode?.outputText.split(separator: "\n").joined(separator: ", ") ?? "unknown"
+            return (.iosSimulator, ["simctl": line, "xcode": version])
+        }
+        return (text.contains(Platform.standIn.rawValue) ? .standIn : .linuxSimulated, ["simctl": line])
+    }
+
+    private static func choose(_ wish: String?, from list: SimulatorList) throws -> SimulatorList.Runtime {
+        let available = (list.runtimes ?? []).filter { $0.isAvailable?.value ?? true }
+        if let wish {
+            if let runtime = available.first(where: { $0.identifier == wish || $0.name == wish }) { return runtime }
+        } else if let newest = available.max(by: {
+            ($0.version ?? "").compare($1.version ?? "", options: .numeric) == .orderedAscending
+        }) {
+            return newest
+        }
+        let names = available.map(\.identifier).joined(separator: ", ")
+        throw AgentFailure(
+            .toolUnavailable,
+            "\(wish.map { "the runtime \($0) is not installed" } ?? "no runtime is installed"); there are: "
+                + (names.isEmpty ? "none" : names)
+        )
+    }
+
+    private static func choose(
+        _ wish: String?,
+        for runtime: SimulatorList.Runtime,
+        from list: SimulatorList
+    ) throws -> SimulatorList.DeviceType {
+        let types = runtime.supportedDeviceTypes ?? list.devicetypes ?? []
+        if let wish {
+            if let type = types.first(where: { $0.identifier == wish || $0.name == wish }) { return type }
+        } else if let first = types.first(where: { $0.identifier.contains("iPhone") }) ?? types.first {
+            return first
+        }
+        throw AgentFailure(
+            .toolUnavailable,
+            "\(wish.map { "the device type \($0)" } ?? "any device type") does not go with \(runtime.identifier); "
+                + "there are: \(types.map(\.identifier).joined(separator: ", "))"
+        )
+    }
+
+    /// What epochs belong to: made once.
+    private static func identity(_ state: String) throws -> String {
+        let path = state + "/identity"
         do {
-            try await retrying { try await simctl("shutdown", [udid], limit: limits.shutdown) }
-        } catch let error as DeviceToolError where error.kind == .wrongState {
-            guard try await list().device(udid)?.device.isShutdown == true else { throw error }
-        }
-    }
-
-    package func delete(_ udid: String) async throws {
-        try await retrying { try await simctl("delete", [udid], limit: limits.delete) }
-    }
-
-    // MARK: Apps
-
-    /// Installs a bundle, over an older one if there is one.
-    package func install(_ udid: String, bundle path: String) async throws {
-        try await retrying { try await simctl("install", [udid, path], limit: limits.install) }
-    }
-
-    /// Starts an app; the process may already have ended when this returns.
-    /// - Returns: its process ID on the host.
-    package func launch(_ udid: String, _ bundle: String, _ arguments: [String], output: AppOutput) async throws
-        -> Int32
-    {
-        let options = [
-            "--terminate-running-process", "--stdout=\(output.standardOutput)", "--stderr=\(output.standardError)",
-        ]
-        let deadline = ContinuousClock.now + .seconds(10)
-        var denied = false
-        while true {
-            do {
-                let result = try await simctl("launch", options + [udid, bundle] + arguments, limit: limits.launch)
-                let text = result.outputText.trimmingCharacters(in: .whitespacesAndNewlines)
-                let line = text.split(separator: "\n").last { $0.hasPrefix("\(bundle): ") }
-                guard let line, let pid = Int32(line.dropFirst(bundle.utf8.count + 2)), pid > 1 else {
-                    throw DeviceToolError(
-                        .unreadable,
-                        verb: "launch",
-                        details: "it named no process ID: \(text.prefix(200).debugDescription)"
-                    )
-                }
-                return pid
-            } catch let error as DeviceToolError where error.kind == .appUnknown && ContinuousClock.now < deadline {
-                // Right after an installation the app is not always known yet.
-                try await Task.sleep(for: .milliseconds(500))
-            } catch let error as DeviceToolError where error.kind == .launchDenied && !denied {
-                denied = true
-            } catch let error as DeviceToolError where error.isTransient && !denied {
-                denied = true
-                try await Task.sleep(for: limits.pause)
+            let text = String(decoding: try DurableFile.read(path, limit: 256), as: UTF8.self)
+            let identity = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            guard SlotName.isValid(identity) else {
+                throw AgentFailure(.damagedState, "\(path) holds no device identity; it is kept as it is")
             }
+            return identity
+        } catch let error as SystemError where error.code == ENOENT {
+            let identity = "slot-" + Hex.encode(RandomBytes.make(8))
+            try DurableFile.replace(path, with: Array("\(identity)\n".utf8))
+            return identity
         }
     }
 
-    /// Ends an app; one that does not run is fine.
-    package func terminate(_ udid: String, _ bundle: String) async throws {
-        do {
-            try await simctl("terminate", [udid, bundle], limit: limits.terminate)
-        } catch let error as DeviceToolError where error.kind == .nothingThere {
-            return
+    /// What `pristine.json` keeps; it is written when the device has been booted and shut down.
+    private struct Pristine: Codable, Equatable {
+        let udid: String
+        let deviceType: String
+        let runtime: String
+        let os: OSPin
+    }
+
+    private static func pristine(
+        _ state: String,
+        _ simctl: SimulatorTool,
+        _ list: SimulatorList,
+        runtime: SimulatorList.Runtime,
+        type: SimulatorList.DeviceType
+    ) async throws -> String {
+        let path = state + "/pristine.json"
+        guard let os = runtime.os else { throw AgentFailure(.toolUnavailable, "the runtime names no version") }
+        let kept = try? CanonicalJSON.decode(
+            Pristine.self,
+            from: DurableFile.read(path, limit: 1 << 16),
+            document: "pristine.json"
+        )
+        if let kept, kept.deviceType == type.identifier, kept.runtime == runtime.identifier, kept.os == os,
+            let device = list.device(kept.udid)?.device
+        {
+            if !device.isShutdown { try await simctl.shutdown(kept.udid) }
+            return kept.udid
         }
-    }
-
-    /// The host path of an app's container of kind `app` or `data`, which exists.
-    package func container(_ udid: String, _ bundle: String, _ kind: String) async throws -> String {
-        let result = try await simctl("get_app_container", [udid, bundle, kind], limit: limits.container)
-        let path = result.outputText.trimmingCharacters(in: .newlines)
-        guard path.hasPrefix("/"), FileManager.default.fileExists(atPath: path) else {
-            throw DeviceToolError(
-                .unreadable,
-                verb: "get_app_container",
-                details: "it named the \(kind) container \(path.prefix(300).debugDescription), which does not exist"
-            )
+        unlink(path)
+        for (_, device) in list.allDevices where device.name == pristineName {
+            try await simctl.shutdown(device.udid)
+            try await simctl.delete(device.udid)
         }
-        return path
-    }
-
-    /// Boot and system of a booted device, as continuity needs them.
-    package func identity(_ udid: String) async throws -> BootIdentity.Facts {
-        try await boot.facts(of: udid, driver: self)
-    }
-
-    // MARK: Calls
-
-    @discardableResult
-    package func simctl(_ verb: String, _ arguments: [String], limit: Duration) async throws -> CommandResult {
-        try await tool.call(verb, ["simctl", "--set", set, verb] + arguments, limit: limit)
-    }
-
-    /// Once more after a transient failure.
-    @discardableResult
-    private func retrying<Result>(_ body: () async throws -> Result) async throws -> Result {
-        do {
-            return try await body()
-        } catch let error as DeviceToolError where error.isTransient {
-            try await Task.sleep(for: limits.pause)
-            return try await body()
-        }
-    }
-
-    /// The last line that is a UDID; notes may come before it.
-    static func udid(in output: String, verb: String) throws(DeviceToolError) -> String {
-        let lines = output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        guard let udid = lines.last(where: { UUID(uuidString: $0) != nil }) else {
-            throw DeviceToolError(.unreadable, verb: verb, details: "it named no UDID: \(output.prefix(200))")
-        }
+        let udid = try await simctl.create(name: pristineName, type: type.identifier, runtime: runtime.identifier)
+        try await simctl.boot(udid, first: true)
+        try await simctl.shutdown(udid)
+        let made = Pristine(udid: udid, deviceType: type.identifier, runtime: runtime.identifier, os: os)
+        try DurableFile.replace(path, with: try CanonicalJSON.encode(made))
         return udid
     }
 }

@@ -22,13 +22,13 @@ enum AttemptRecovery {
                 try journal.append(.result(reference, kept.outcome))
             } else {
                 let finished = try report(assignment, parts, folder: "\(workFolder)/\(assignment.attempt)")
-                try await parts.execution.device.clean()
+                try await parts.execution.driver.clean()
                 try parts.results.keep(finished.report, blobs: finished.blobs)
                 try journal.append(.result(reference, finished.report.outcome))
                 log.notice("the agent died during an attempt", ["attempt": assignment.attempt])
             }
         }
-        try await parts.execution.device.clean()
+        try await parts.execution.driver.clean()
         try parts.results.forgetAll(besides: Set(journal.state.unacknowledged.map(\.attempt)))
         try Folders.remove(workFolder)
         try DurableFile.makeFolder(workFolder)
@@ -57,8 +57,8 @@ enum AttemptRecovery {
         try FinishedAttempt.judge(&evaluation, &evidence, steps: [])
         let circumstances = FinishedAttempt.Circumstances(
             assignment: assignment,
-            device: parts.execution.device.facts,
-            tools: parts.execution.device.tools,
+            device: parts.execution.driver.facts,
+            tools: parts.execution.driver.tools,
             steps: [],
             startedAt: .now()
         )

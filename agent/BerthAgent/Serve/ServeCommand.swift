@@ -41,12 +41,14 @@ package enum ServeCommand {
             throw AgentFailure(.toolUnavailable, "\(options.xcrun) is no program; name xcrun with --xcrun")
         }
         let tool = DeviceTool(xcrun: options.xcrun, lock: lock, journal: journal)
-        let device = try await SlotDevice.prepare(
+        let driver = try await SimulatorDriver.prepare(
             tool: tool,
             state: options.state,
             set: set,
-            limits: SimulatorDriver.Limits(),
-            wish: options.wish
+            limits: SimulatorTool.Limits(),
+            wish: options.wish,
+            preservedLimit: options.preservedLimit,
+            bootLock: options.cache + "/boot.lock"
         )
         let workFolder = options.state + "/work"
         let parts = SlotAgent.Parts(
@@ -54,14 +56,12 @@ package enum ServeCommand {
             journal: journal,
             results: try PendingResults(folder: options.state + "/results"),
             execution: AttemptExecution.Settings(
-                device: device,
+                driver: driver,
                 cache: try BlobDirectory(path: options.cache),
                 workFolder: workFolder,
-                statusTimeout: options.statusTimeout,
-                bootLock: device.facts.platform == .iosSimulator ? options.cache + "/boot.lock" : nil
+                statusTimeout: options.statusTimeout
             ),
-            features: [],
-            preservedLimit: options.preservedLimit
+            features: []
         )
         try await AttemptRecovery.run(parts, workFolder: workFolder)
         let agent = SlotAgent(parts)
@@ -71,8 +71,8 @@ package enum ServeCommand {
         log.notice(
             "the slot is ready",
             [
-                "slot": options.slot, "device": device.facts.identity, "platform": device.facts.platform.rawValue,
-                "os": device.facts.os.description,
+                "slot": options.slot, "device": driver.facts.identity, "platform": driver.facts.platform.rawValue,
+                "os": driver.facts.os.description,
             ]
         )
         // Cancelled below, when the agent ends.

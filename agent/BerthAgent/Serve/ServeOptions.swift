@@ -12,7 +12,7 @@ package struct ServeOptions: Sendable {
     package let cache: String
     /// Absolute path of `xcrun`.
     package let xcrun: String
-    package let wish: SlotDevice.Wish
+    package let wish: SimulatorDriver.Wish
     /// How long a launch may take to write its status file.
     package let statusTimeout: Duration
     package let preservedLimit: Int
@@ -40,7 +40,7 @@ package struct ServeOptions: Sendable {
         sockets = Self.absolute(try arguments.required("--sockets"))
         cache = Self.absolute(try arguments.required("--cache"))
         xcrun = Self.absolute(arguments.optional("--xcrun") ?? "/usr/bin/xcrun")
-        wish = SlotDevice.Wish(
+        wish = SimulatorDriver.Wish(
             deviceType: arguments.optional("--device-type"),
             runtime: arguments.optional("--runtime")
         )

@@ -116,16 +116,16 @@ extension SlotAgent {
     private func takeOver(_ hello: CoordinatorHello, _ connection: Connection) {
         let socket = connection.socket
         let sender = ResultSender(parts.results, queue: socket.queue, slot: parts.slot)
-        let device = parts.execution.device
+        let driver = parts.execution.driver
         send(
             .agentHello(
                 AgentHello(
                     slot: parts.slot,
                     agentVersion: BerthVersion.text,
-                    device: device.facts,
+                    device: driver.facts,
                     highestEpoch: parts.journal.state.highestEpoch,
                     features: parts.features,
-                    tools: device.tools,
+                    tools: driver.tools,
                     running: state.withLock { $0.running?.reference },
                     unacknowledged: parts.journal.state.unacknowledged
                 )

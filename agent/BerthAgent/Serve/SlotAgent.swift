@@ -14,8 +14,6 @@ package final class SlotAgent: Sendable {
         package let results: PendingResults
         package let execution: AttemptExecution.Settings
         package let features: [String]
-        /// Most preserved devices; with as many the slot takes no new attempt.
-        package let preservedLimit: Int
     }
 
     /// An adopted connection.
@@ -109,25 +107,14 @@ package final class SlotAgent: Sendable {
     }
 
     private func refusal(_ assignment: Assignment) -> OutcomeCause? {
-        let device = parts.execution.device
         let situation = AssignmentCheck.Situation(
-            device: device.facts,
+            device: parts.execution.driver.facts,
             features: parts.features,
             highestEpoch: parts.journal.state.highestEpoch,
             isBusy: state.withLock { $0.running != nil || $0.isStopping },
             cache: parts.execution.cache
         )
-        if let cause = AssignmentCheck.refusal(assignment, situation) { return cause }
-        device.preserved.prune(set: device.driver.set)
-        let kept = device.preserved.all()
-        guard kept.count < parts.preservedLimit else {
-            return OutcomeCause(
-                "preserved-budget-full",
-                "\(kept.count) devices are preserved after failures and \(parts.preservedLimit) may be: look at them and "
-                    + "release some (berth device list, berth device release), of \(kept.map(\.udid).joined(separator: ", "))"
-            )
-        }
-        return nil
+        return AssignmentCheck.refusal(assignment, situation) ?? parts.execution.driver.refusal()
     }
 
     private func start(_ assignment: Assignment, _ reference: AttemptReference) {

@@ -1,0 +1,157 @@
+import BerthCore
+import BerthSystem
+import Foundation
+
+extension SimulatorDriver: DeviceDriver {
+    /// Apps are processes of this host and their containers folders of it, so that a look costs next to nothing.
+    package var pollInterval: Duration { .milliseconds(25) }
+
+    package func recording(_ recorder: CallRecorder, pulse: ExecutorPulse) -> any DeviceDriver {
+        SimulatorDriver(
+            facts: facts,
+            tools: tools,
+            simctl: simctl.recording(recorder, pulse: pulse),
+            pristine: pristine,
+            preserved: preserved,
+            preservedLimit: preservedLimit,
+            bootLock: bootLock
+        )
+    }
+
+    // MARK: The slot
+
+    package func refusal() -> OutcomeCause? {
+        preserved.prune(set: simctl.set)
+        let kept = preserved.all()
+        guard kept.count >= preservedLimit else { return nil }
+        return OutcomeCause(
+            "preserved-budget-full",
+            "\(kept.count) devices are preserved after failures and \(preservedLimit) may be: look at them and "
+                + "release some (berth device list, berth device release), of \(kept.map(\.udid).joined(separator: ", "))"
+        )
+    }
+
+    package func isCleaningDue() -> Bool { false }
+
+    /// Deletes devices of attempts that were neither ended nor preserved.
+    package func clean() async throws {
+        preserved.prune(set: simctl.set)
+        let kept = Set(preserved.all().map(\.udid))
+        for (_, device) in try await simctl.list().allDevices
+        where device.name.hasPrefix(Self.attemptPrefix) && !kept.contains(device.udid) {
+            try await simctl.shutdown(device.udid)
+            try await simctl.delete(device.udid)
+        }
+    }
+
+    // MARK: The steps of an attempt
+
+    package func prepare(for assignment: Assignment) async throws -> PreparedDevice {
+        try await clean()
+        let udid = try await simctl.clone(pristine, name: Self.name(forAttempt: assignment.attempt))
+        try await withBootLock(assignment.attempt) { try await simctl.boot(udid) }
+        let identity = try await simctl.identity(udid)
+        return PreparedDevice(udid: udid, bootID: identity.bootID, os: identity.os)
+    }
+
+    /// Waits for the host's turn to boot, where there is one.
+    private func withBootLock(_ attempt: String, _ body: () async throws -> Void) async throws {
+        guard let bootLock else { return try await body() }
+        simctl.xcrun.expect("the host's turn to boot", within: simctl.limits.firstBoot)
+        let deadline = ContinuousClock.now + simctl.limits.firstBoot
+        while true {
+            do {
+                let lock = try FileLock.acquire(path: bootLock, holder: DeviceLock.holderLine(slot: attempt))
+                defer { lock.release() }
+                return try await body()
+            } catch let error as FileLockError {
+                guard ContinuousClock.now < deadline else {
+                    throw DeviceToolError(.timedOut, verb: "bootstatus", details: "waiting for other boots: \(error)")
+                }
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
+    }
+
+    package func install(_ build: AssignedBuild, bundle path: String, on device: PreparedDevice) async throws {
+        try await simctl.install(device.udid, bundle: path)
+        _ = try await simctl.container(device.udid, build.description.bundleIdentifier, "app")
+    }
+
+    package func launch(_ launch: AppLaunch, on device: PreparedDevice) async throws -> LaunchedApp {
+        let container = try await simctl.container(device.udid, launch.bundle, "data")
+        let earlier = StatusFolder(container: container).names()
+        let pid = try await simctl.launch(device.udid, launch)
+        return LaunchedApp(
+            bundle: launch.bundle,
+            pid: pid,
+            process: ProcessIdentity(running: pid),
+            container: container,
+            earlierStatusFiles: earlier
+        )
+    }
+
+    package func isRunning(_ app: LaunchedApp, on device: PreparedDevice) -> Bool { app.process?.isRunning ?? false }
+
+    package func end(_ app: LaunchedApp, on device: PreparedDevice) async throws {
+        try await simctl.terminate(device.udid, app.bundle)
+        let deadline = ContinuousClock.now + simctl.limits.terminate
+        while let process = app.process, process.isRunning {
+            guard ContinuousClock.now < deadline else {
+                throw DeviceToolError(.other, verb: "terminate", details: "\(process) is still there afterwards")
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    package func statusFiles(of app: LaunchedApp, reading name: String?, on device: PreparedDevice) -> StatusLook {
+        let folder = StatusFolder(container: app.container ?? "")
+        // The file first: a name that is there now may not have been when the file was looked for.
+        let finding = name.map { folder.read($0) } ?? .nothing
+        return StatusLook(finding: finding, names: folder.names())
+    }
+
+    package func continuity(of bundle: String?, on device: PreparedDevice) async throws -> ContinuityFacts {
+        var container = ""
+        // Asked again each time: a container that changed under the app is no continuity.
+        if let bundle { container = try await simctl.container(device.udid, bundle, "data") }
+        let identity = try await simctl.identity(device.udid)
+        return ContinuityFacts(bootID: identity.bootID, dataContainer: container, os: identity.os)
+    }
+
+    /// Nothing: all that a simulated device tells of an app is its output, which has files of its own.
+    package func logs(since start: Timestamp, of bundle: String, on device: PreparedDevice) -> [String: [UInt8]] { [:] }
+
+    /// Deletes the attempt's device, or shuts it down and keeps it.
+    package func settle(
+        _ assignment: Assignment,
+        device: PreparedDevice?,
+        ending: DeviceEnding
+    ) async throws -> String? {
+        var known = device?.udid
+        if known == nil { known = try await unfinished(assignment) }
+        guard let udid = known else { return nil }
+        if case .worthKeeping(let cause) = ending {
+            try preserved.add(
+                PreservedDevices.Entry(
+                    udid: udid,
+                    attempt: assignment.attempt,
+                    run: assignment.run,
+                    since: Timestamp.now().milliseconds,
+                    cause: cause
+                )
+            )
+            try await simctl.shutdown(udid)
+            return udid
+        }
+        try await simctl.shutdown(udid)
+        try await simctl.delete(udid)
+        return nil
+    }
+
+    /// The device of an attempt that was made and did not become ready.
+    private func unfinished(_ assignment: Assignment) async throws -> String? {
+        let name = Self.name(forAttempt: assignment.attempt)
+        return try await simctl.list().allDevices.first { $0.device.name == name }?.device.udid
+    }
+}
