@@ -156,7 +156,8 @@ var targets: [Target] = [
             .testTarget(
                 name: "BerthCoordinatorTests",
                 dependencies: [
-                    "BerthCoordinator", "BerthArchive", "BerthCore", "BerthStore", "BerthSystem", "BerthTestSupport",
+                    "BerthCoordinator", "BerthArchive", "BerthCore", "BerthHosts", "BerthStore", "BerthSystem",
+                    "BerthTestSupport",
                 ]
             ),
             .testTarget(

@@ -60,7 +60,7 @@ extension Store {
         )
     }
 
-    private static func runViews(
+    static func runViews(
         _ condition: String,
         _ number: Int64,
         _ connection: DatabaseConnection

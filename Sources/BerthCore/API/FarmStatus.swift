@@ -5,12 +5,22 @@ package struct FarmStatus: Sendable, Hashable, Codable {
     package let hosts: [HostView]
     package let queued: Int
     package let running: Int
+    /// When the run was submitted that has waited longest, in milliseconds since 1970; absent when none waits.
+    package let oldestQueuedAt: Int64?
 
-    package init(version: String, coordinator: String, hosts: [HostView], queued: Int, running: Int) {
+    package init(
+        version: String,
+        coordinator: String,
+        hosts: [HostView],
+        queued: Int,
+        running: Int,
+        oldestQueuedAt: Int64? = nil
+    ) {
         self.version = version
         self.coordinator = coordinator
         self.hosts = hosts
         self.queued = queued
         self.running = running
+        self.oldestQueuedAt = oldestQueuedAt
     }
 }

@@ -38,6 +38,7 @@ extension API {
                 now: Timestamp.now().milliseconds
             )
         )
+        if isNew { farm.changes.publish(.init(.batch, batch.id)) }
         await farm.wake()
         return Self.json(batch, status: isNew ? 201 : 200)
     }

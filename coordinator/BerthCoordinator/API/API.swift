@@ -16,12 +16,21 @@ package struct API: Sendable {
     let store: Store
     let archive: CoordinatorArchive
     let sshLoop: SSHEventLoop
+    /// What `GET /v1/verdicts` is judged by.
+    let policies: [GatePolicy]
 
-    package init(farm: Farm, store: Store, archive: CoordinatorArchive, sshLoop: SSHEventLoop) {
+    package init(
+        farm: Farm,
+        store: Store,
+        archive: CoordinatorArchive,
+        sshLoop: SSHEventLoop,
+        policies: [GatePolicy] = [.standard]
+    ) {
         self.farm = farm
         self.store = store
         self.archive = archive
         self.sshLoop = sshLoop
+        self.policies = policies
     }
 
     /// The longest body that is taken for a request.
@@ -90,13 +99,11 @@ package struct API: Sendable {
             for batch in try await store.batches(limit: 100) { views.append(await withProgress(batch)) }
             return Self.json(views)
         case ("GET", "batches", 2): return Self.json(await withProgress(try await store.batch(id: argument)))
-        case ("GET", "runs", 1):
-            guard let batch = request.query["batch"] else {
-                throw APIError(400, "missing-parameter", "name the batch: /v1/runs?batch=ID")
-            }
-            return Self.json(await withProgress(try await store.runs(batch: batch)))
+        case ("GET", "runs", 1): return Self.json(await withProgress(try await runs(request.query)))
         case ("GET", "runs", 2): return Self.json(await withProgress([try await store.run(id: argument)])[0])
-        case ("GET", "ledgers", 2): return try await ledger(argument)
+        case ("GET", "ledgers", 2): return try await ledger(argument, last: try limit(request.query["last"], "last"))
+        case ("GET", "verdicts", 1): return Self.json(try await verdicts())
+        case ("GET", "events", 1): return try events(after: request.headers["Last-Event-ID"])
         case ("POST", "gate", 1): return try await gate(try body(GateRequest.self, request))
         default:
             throw APIError(
@@ -115,7 +122,8 @@ package struct API: Sendable {
                 coordinator: farm.name,
                 hosts: try await farm.hostViews(),
                 queued: counts.queued,
-                running: counts.running
+                running: counts.running,
+                oldestQueuedAt: try await store.oldestQueued()
             )
         )
     }
@@ -164,11 +172,12 @@ package struct API: Sendable {
         return Self.json(view, status: 201)
     }
 
-    private func ledger(_ name: String) async throws -> HTTPResponse {
+    private func ledger(_ name: String, last: Int?) async throws -> HTTPResponse {
         guard let kind = DeviceKind(rawValue: name) else {
             throw APIError(404, "unknown-ledger", "there is no ledger \(name); there are simulator and hardware")
         }
-        let (entries, head) = try await store.ledger(kind)
+        let (entries, head) =
+            if let last { try await store.ledger(kind, last: last) } else { try await store.ledger(kind) }
         return Self.json(LedgerView(head: head, entries: entries))
     }
 

@@ -17,6 +17,8 @@ package actor Farm {
     let archive: CoordinatorArchive
     let leases: LeasePolicy
     let name: String
+    /// Tells who asks what changed.
+    package nonisolated let changes: ChangeFeed
     private let open: HostChannel.Opener
     private let log = Log(component: "farm")
     private let work: AsyncStream<Work>
@@ -31,12 +33,14 @@ package actor Farm {
         store: Store,
         archive: CoordinatorArchive,
         leases: LeasePolicy,
+        changes: ChangeFeed = ChangeFeed(),
         open: @escaping HostChannel.Opener
     ) {
         self.name = name
         self.store = store
         self.archive = archive
         self.leases = leases
+        self.changes = changes
         self.open = open
         (work, addWork) = AsyncStream<Work>.makeStream()
     }
@@ -78,6 +82,7 @@ package actor Farm {
         _ = try HostKey(line: host.hostKey)
         try await store.addHost(host, now: Timestamp.now().milliseconds)
         keep(host)
+        changes.publish(.init(.host, host.name))
     }
 
     /// Offers queued runs to every idle slot.
@@ -113,6 +118,7 @@ package actor Farm {
     func cancel(_ attempts: [OpenAttempt], reason: String) async {
         for attempt in attempts {
             openLeases[attempt.attempt]?.cancellation = reason
+            changes.publish(.init(.run, attempt.run))
             await tellCancellation(attempt.attempt)
         }
     }
@@ -163,11 +169,18 @@ package actor Farm {
             )
             guard let assignment else { return }
             hold(assignment, slot: name, accepted: false)
+            changes.publish(.init(.run, assignment.run), .init(.slot, name))
             await deliver(assignment, slot: name)
         } catch {
             log.error("Cannot claim a run", ["slot": name, "problem": "\(error)"])
             slots[name]?.pausedUntil = .now + .seconds(1)
         }
+    }
+
+    private func setProgress(_ step: String, of attempt: String) {
+        guard let lease = openLeases[attempt], lease.progress != step else { return }
+        openLeases[attempt]?.progress = step
+        changes.publish(.init(.run, lease.run), .init(.slot, lease.slot))
     }
 
     private func redeliver(_ assignment: Assignment, _ name: String) async {
@@ -197,10 +210,10 @@ package actor Farm {
         do {
             var blobs: [BlobReference] = []
             for build in assignment.builds { blobs += try await archive.blobs(of: build.id) }
-            openLeases[assignment.attempt]?.progress = "transfer"
+            setProgress("transfer", of: assignment.attempt)
             try await link.provide(blobs)
             guard openLeases[assignment.attempt] != nil, slots[slot]?.link === link else { return }
-            openLeases[assignment.attempt]?.progress = "assign"
+            setProgress("assign", of: assignment.attempt)
             try await link.send(.assign(assignment), route: slot)
         } catch let error as HostLinkError {
             if case .blobRefused = error { await abandon(assignment.attempt, .init("transfer-refused", "\(error)")) }
@@ -225,7 +238,7 @@ package actor Farm {
         case .heartbeat(let heartbeat): try await renew(heartbeat, slot: name, from: link)
         case .progress(let progress):
             if openLeases[progress.attempt]?.epoch == progress.epoch {
-                openLeases[progress.attempt]?.progress = "\(progress.title) (\(progress.step)/\(progress.steps))"
+                setProgress("\(progress.title) (\(progress.step)/\(progress.steps))", of: progress.attempt)
             }
         case .result(let report): try await record(report, slot: name, from: link)
         case .closing(let closing):
@@ -239,9 +252,15 @@ package actor Farm {
         guard slots[name]?.host == host, slots[name]?.link != nil else { return }
         log.notice("Slot left", ["slot": name, "host": host, "reason": reason])
         slots[name]?.link = nil
+        changes.publish(.init(.slot, name))
+    }
+
+    func hostConnected(_ host: String) {
+        changes.publish(.init(.host, host))
     }
 
     func hostLeft(_ host: String, reason: String) {
+        changes.publish(.init(.host, host))
         for slot in slots.values where slot.host == host { slotLeft(slot.name, host: host, reason: reason) }
     }
 
@@ -271,6 +290,7 @@ package actor Farm {
             device: hello.device,
             dispatching: dispatching
         )
+        changes.publish(.init(.slot, name))
         log.notice("Slot joined", ["slot": name, "host": link.host.name, "platform": hello.device.platform.rawValue])
         try await reconcile(hello, slot: name, link: link)
         wake()
@@ -316,6 +336,9 @@ package actor Farm {
         else { return }
         openLeases[reference.attempt]?.accepted = true
         openLeases[reference.attempt]?.deadline = .now + leases.grantAfter
+        if let lease = openLeases[reference.attempt] {
+            changes.publish(.init(.run, lease.run), .init(.slot, lease.slot))
+        }
     }
 
     private func decline(_ declination: Declination, slot name: String) async throws {
@@ -329,7 +352,8 @@ package actor Farm {
             cause: declination.cause,
             now: Timestamp.now().milliseconds
         )
-        openLeases[declination.attempt] = nil
+        if let run = openLeases.removeValue(forKey: declination.attempt)?.run { changes.publish(.init(.run, run)) }
+        changes.publish(.init(.slot, name))
         slots[name]?.pausedUntil = .now + .seconds(1)
     }
 
@@ -360,6 +384,8 @@ package actor Farm {
             now: Timestamp.now().milliseconds
         )
         openLeases[report.attempt] = nil
+        let kind = report.device.platform.kind
+        changes.publish(.init(.ledger, kind.rawValue), .init(.run, report.run), .init(.slot, name))
         log.info(
             "Result",
             [
@@ -420,6 +446,10 @@ package actor Farm {
                 now: Timestamp.now().milliseconds
             )
             openLeases[attempt] = nil
+            changes.publish(.init(.run, lease.run), .init(.slot, lease.slot))
+            // A slot that has not joined since the start is of either kind.
+            let kinds = slots[lease.slot].map { [$0.device.platform.kind] } ?? DeviceKind.allCases
+            for kind in kinds { changes.publish(.init(.ledger, kind.rawValue)) }
             log.error("Attempt given up", ["attempt": attempt, "slot": lease.slot, "cause": cause.description])
             wake()
         } catch {

@@ -141,6 +141,7 @@ actor HostLink {
                 problem: nil,
                 clockSkew: hello.wallClock - Timestamp.now().milliseconds
             )
+            await farm.hostConnected(host.name)
             log.notice("Host connected", ["host": host.name, "agent": hello.agentVersion])
         case .missing(let missing): await transfers?.answered(missing)
         case .stored(let stored): await transfers?.stored(stored.digest)
