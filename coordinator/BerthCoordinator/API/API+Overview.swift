@@ -44,7 +44,7 @@ extension API {
                 let heads = ledgers.map(\.head).filter { head in
                     policy.requirements.contains { $0.platform.kind == head.ledger }
                 }
-                return GateEvaluation.evaluate(policy, path: path, entries: concerned, heads: heads)
+                return GateEvaluation.evaluate(policy, path: path, buildNames: names, entries: concerned, heads: heads)
             }
             return PathVerdicts(path: path, buildNames: names, reports: reports)
         }
