@@ -5,7 +5,7 @@ import Foundation
 package enum BerthSim {
     package static let version = "1.0"
 
-    private static let tools = ["xcrun", "simctl", "codesign"]
+    private static let tools = ["xcrun", "simctl", "codesign", "devicectl"]
 
     /// Runs the program.
     ///
@@ -22,6 +22,8 @@ package enum BerthSim {
             case "xcrun": return Xcrun.run(others)
             case "simctl": return Simctl.run(others)
             case "codesign": return Codesign.run(others)
+            case "devicectl": return Devicectl.run(others)
+            case "phone": return try phone(others)
             case "tools" where others.count == 1: return try link(into: others[0])
             case "device-info": return try deviceInformation(others)
             case "supervise": return try supervise(others)
@@ -46,17 +48,23 @@ package enum BerthSim {
         Simulated devices for Linux, with the command surface of Apple's tools.
 
           simctl ...             devices and their apps; see `berth-sim simctl help`
-          xcrun simctl|codesign  as through xcrun
+          xcrun simctl|codesign|devicectl
+                                 as through xcrun
           codesign -d ...        the entitlements of an app bundle
-          tools DIR              makes DIR/xcrun, DIR/simctl and DIR/codesign; put DIR first in PATH
+          devicectl ...          stand-in phones, for tests; see `berth-sim devicectl --help`
+          tools DIR              makes DIR/xcrun, DIR/simctl, DIR/codesign and DIR/devicectl; put DIR first in PATH
           device-info [--set PATH] DEVICE
                                  state, boot ID, lock state and runtime of a device, as JSON
+          phone create NAME [--udid UDID]
+                                 makes a stand-in phone and prints its UDID
+          phone list             folder, UDID and name of each
           --version              version and platform
 
-        Called as xcrun, simctl or codesign, it is that tool.
+        Called as xcrun, simctl, codesign or devicectl, it is that tool.
 
         environment:
           BERTH_SIM_RUNTIMES     the folder with the runtimes (default ~/.local/share/berth-sim/runtimes)
+          BERTH_SIM_PHONES       the folder with the stand-in phones (default ~/.local/share/berth-sim/phones)
           BERTH_SIM_END_WITH     a folder; a device that is booted with it shuts down when the folder is gone
           SIMCTL_CHILD_NAME      reaches a launched app as NAME
         """
@@ -102,6 +110,21 @@ package enum BerthSim {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return say(String(decoding: try encoder.encode(DeviceInformation(device)), as: UTF8.self))
+    }
+
+    private static func phone(_ arguments: [String]) throws -> Int32 {
+        let folder = try PhoneFolder()
+        if arguments == ["list"] {
+            for phone in folder.phones() { _ = say("\(phone.path) \(phone.record.udid) \(phone.record.name)") }
+            return 0
+        }
+        guard arguments.first == "create",
+            let (name, options) = parse(Array(arguments.dropFirst()), options: ["--udid"])
+        else {
+            StandardStreams.writeError("usage: berth-sim phone create NAME [--udid UDID] | phone list\n")
+            return 64
+        }
+        return say(try folder.create(name: name, udid: options["--udid"]).record.udid)
     }
 
     /// Becomes the supervisor of a device; only `boot` calls this.

@@ -1,6 +1,6 @@
 import BerthSystem
 
-/// The `xcrun` tool, which finds `simctl` and `codesign` here.
+/// The `xcrun` tool, which finds `simctl`, `codesign` and `devicectl` here.
 package enum Xcrun {
     /// What a program that looks at `xcrun --version` needs to know: these are not Apple's tools.
     package static let version = "berth-sim version \(BerthSim.version), platform linux-simulated"
@@ -33,7 +33,7 @@ package enum Xcrun {
             StandardStreams.writeError("xcrun: error: no utility was specified; try --help\n")
             return 64
         }
-        guard ["simctl", "codesign"].contains(tool) else {
+        guard ["simctl", "codesign", "devicectl"].contains(tool) else {
             StandardStreams.writeError(
                 "xcrun: error: unable to find utility \"\(tool)\", not a developer tool or in PATH\n"
             )
@@ -44,6 +44,10 @@ package enum Xcrun {
             StandardStreams.writeOutput("\(path) \(tool)\n")
             return 0
         }
-        return tool == "simctl" ? Simctl.run(Array(rest)) : Codesign.run(Array(rest))
+        switch tool {
+        case "simctl": return Simctl.run(Array(rest))
+        case "devicectl": return Devicectl.run(Array(rest))
+        default: return Codesign.run(Array(rest))
+        }
     }
 }
