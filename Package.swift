@@ -63,6 +63,8 @@ var targets: [Target] = [
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "SQLiteDatabase", dependencies: ["CSQLite", "BerthSystem"]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .target(name: "YAMLReader", dependencies: ["CYAML", "BerthCore"]),
 
         // The simulated device
         .target(name: "Security"),
@@ -110,6 +112,10 @@ var targets: [Target] = [
     ]
     for target in targets where target.name == "BerthSystem" {
         target.dependencies.append("CCrypto")
+    }
+    // Plan files are read on Linux only so far.
+    for target in targets where ["berth", "BerthCoreTests"].contains(target.name) {
+        target.dependencies.append("YAMLReader")
     }
     // On Linux the sample apps are tested on a simulated device.
     for target in targets where target.name == "KeychainMigrationTests" {

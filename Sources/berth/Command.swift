@@ -9,6 +9,12 @@ protocol Command: Sendable {
     func run(_ context: CommandContext) async throws -> ExitCode
 }
 
+/// A command that may do its work without a coordinator.
+protocol LocalCommand: Command {
+    /// Does it, or returns nil when the coordinator is needed.
+    func runAlone(_ console: Console, json: Bool) throws -> ExitCode?
+}
+
 /// What a command works with.
 struct CommandContext: Sendable {
     let client: APIClient

@@ -8,12 +8,15 @@ struct CommandFailure: Error, Equatable, CustomStringConvertible {
     let status: ExitCode
     /// What was wrong, where, and what to do.
     let message: String
+    /// What the coordinator finds wrong with a plan, by place.
+    let problems: [PlanProblem]
 
     var description: String { message }
 
-    init(_ status: ExitCode, _ message: String) {
+    init(_ status: ExitCode, _ message: String, problems: [PlanProblem] = []) {
         self.status = status
         self.message = message
+        self.problems = problems
     }
 
     /// Finds the exit status of any error that a command may meet.

@@ -4,7 +4,8 @@ import BerthCore
 struct Program: Sendable {
     static let commands: [any Command.Type] = [
         BuildAddCommand.self, BuildListCommand.self, BuildShowCommand.self, HostAddCommand.self, HostListCommand.self,
-        SubmitCommand.self, WatchCommand.self, RunListCommand.self, RunShowCommand.self, LedgerCommand.self,
+        PlanCheckCommand.self, SubmitCommand.self, WatchCommand.self, RunListCommand.self, RunShowCommand.self,
+        LedgerCommand.self,
         GateCommand.self, StatusCommand.self,
     ]
 
@@ -41,9 +42,11 @@ struct Program: Sendable {
             return .success
         }
         let ready = try command.init(arguments)
-        let client = try APIClient(CoordinatorAccess(arguments, environment: environment))
+        if let local = ready as? any LocalCommand {
+            if let status = try local.runAlone(console, json: arguments.has("--json")) { return status }
+        }
         let context = CommandContext(
-            client: client,
+            client: try APIClient(CoordinatorAccess(arguments, environment: environment)),
             console: console,
             json: arguments.has("--json"),
             pollInterval: pollInterval

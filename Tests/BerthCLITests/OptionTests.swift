@@ -32,7 +32,7 @@ struct OptionTests {
             ("submit --watch=yes", "--watch takes no value"),
             (
                 "submit --old x --new y --case z --repeats 0",
-                "--repeats must be a whole number from 1 to 10000, not \"0\""
+                "--repeats must be a whole number from 1 to 1000, not \"0\""
             ),
             ("submit --old x --new y --case z --platform linux-simulatd", "did you mean linux-simulated?"),
             ("build show", "REF is missing"),

@@ -3,12 +3,16 @@ import BerthSystem
 import Foundation
 import Testing
 
+#if canImport(YAMLReader)
+    import YAMLReader
+#endif
+
 /// The examples of docs/formats.md are read by the code that reads the real documents.
 struct FormatsPageTests {
-    /// Every fenced JSON block with its label.
-    static func examples() throws -> [(label: String, bytes: [UInt8])] {
+    /// Every fenced block in a notation with its label.
+    static func examples(_ notation: String = "json") throws -> [(label: String, bytes: [UInt8])] {
         let page = try String(contentsOf: packageRoot.appendingPathComponent("docs/formats.md"), encoding: .utf8)
-        return page.components(separatedBy: "```json ").dropFirst().compactMap { block in
+        return page.components(separatedBy: "```\(notation) ").dropFirst().compactMap { block in
             guard let newline = block.firstIndex(of: "\n"), let end = block.range(of: "\n```") else { return nil }
             return (String(block[..<newline]), Array(block[newline..<end.lowerBound].utf8))
         }
@@ -42,6 +46,9 @@ struct FormatsPageTests {
                 let head = try LedgerChain.verify([canonical], of: .simulator) { Digest(bytes: SHA256.digest(of: $0)) }
                 #expect(head.length == 1)
             case "gate-policy": #expect(try GatePolicy.parse(bytes).requirements.count == 1)
+            case "plan":
+                let plan = try CanonicalJSON.decode(Plan.self, from: bytes, document: "example")
+                #expect(plan.problems.isEmpty && plan.kinds == [.simulator])
             case "journal-record": continue
             default: Issue.record("docs/formats.md has an example of an unknown kind: \(label)")
             }
@@ -52,6 +59,27 @@ struct FormatsPageTests {
         }
         #expect(counts["coordinator-message", default: 0] >= 3 && counts["host-message", default: 0] >= 3)
     }
+
+    #if canImport(YAMLReader)
+        @Test func thePlanFileParses() throws {
+            let examples = try Self.examples("yaml")
+            #expect(examples.map(\.label) == ["plan-file"])
+            for (_, bytes) in examples {
+                let plan = try PlanDocument(try #require(try YAMLReader.read(bytes))).plan
+                #expect(
+                    plan.paths == [
+                        ["product-1.9", "product-2.0"], ["product-1.9", "2c26b46b68ff"],
+                        ["product-1.0", "product-1.9-transitional", "product-2.0"],
+                    ]
+                )
+                #expect(plan.os == ["latest", ">=17.0 <18"] && plan.labels == ["model": "iPhone 15"])
+                #expect(plan.repeats == 2 && plan.priority == 10 && plan.kinds == [.simulator])
+                // What travels is the same plan.
+                let bytes = try CanonicalJSON.encode(plan)
+                #expect(try CanonicalJSON.decode(Plan.self, from: bytes, document: "plan") == plan)
+            }
+        }
+    #endif
 
     @Test func messagesSurviveTheWireAndUnknownKeys() throws {
         let assignment = Fixtures.assignment()

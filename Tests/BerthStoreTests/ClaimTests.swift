@@ -46,6 +46,35 @@ struct ClaimTests {
         await #expect(throws: StoreError.unknownSlot(name: "nowhere")) { try await farm.start("nowhere") }
     }
 
+    @Test("Labels: a run goes only to slots that have all of them, whichever came first, and they are no pins")
+    func labels() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("sim-1", host: "alpha")
+        try await farm.addSlot("sim-2", host: "beta")
+        func submit(_ labels: [String: String]) async throws -> RunView {
+            let op = try await farm.operation()
+            let runs = op.runs.map { SubmittedRun(pins: $0.pins, labels: labels) }
+            let labelled = SubmitOp(submitter: "ci", idempotencyKey: nil, runs: runs, priority: 0, now: 3)
+            return try #require(try await farm.store.submit(labelled).batch.runs.first)
+        }
+        let beta = try await submit(["host": "beta", "model": "Phone"])
+        let nowhere = try await submit(["host": "beta", "model": "Tablet"])
+        let third = try await submit(["slot": "sim-3"])
+        let plain = try await farm.submit()
+        #expect(try await farm.store.run(id: beta.id).labels == ["host": "beta", "model": "Phone"])
+        #expect(try await farm.store.run(id: nowhere.id).pins == plain.runs.first?.pins)
+        #expect(try await farm.start("sim-1")?.run == plain.runs.first?.id)
+        #expect(try await farm.start("sim-2")?.run == beta.id)
+        try await farm.addSlot("sim-3")
+        #expect(try await farm.start("sim-3")?.run == third.id)
+        try await farm.addSlot("sim-4", host: "beta")
+        #expect(try await farm.start("sim-4") == nil)
+        #expect(
+            try await farm.store.osVersions(platform: .linuxSimulated, labels: ["host": "beta"]) == [StoreFixture.os]
+        )
+        #expect(try await farm.store.osVersions(platform: .linuxSimulated, labels: ["host": "gamma"]).isEmpty)
+    }
+
     @Test("A device takes one attempt, even when two slots claim to have it")
     func oneDevice() async throws {
         let farm = try await StoreFixture()

@@ -17,20 +17,29 @@ extension Store {
                 return (try Self.batchView(known.number, connection), false)
             }
             try connection.execute(
-                "INSERT INTO batch (submitter, idempotency_key, content, submitted_at) VALUES (?, ?, ?, ?)",
-                [.text(op.submitter), .init(op.idempotencyKey), .text(content), .integer(op.now)]
+                """
+                INSERT INTO batch (submitter, idempotency_key, content, name, replay, submitted_at)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    .text(op.submitter), .init(op.idempotencyKey), .text(content), .init(op.name),
+                    try op.replay.map { try .json($0) } ?? .null, .integer(op.now),
+                ]
             )
             let batch = connection.lastInsertedRow
-            for pins in op.pins {
-                let row = try Self.enter(pins, connection)
-                let definition = try Self.caseDefinition(pins, connection)
-                let requirement = try Self.requirementClass(pins, features: definition.features, connection)
-                for _ in 0..<op.repeats {
+            for run in op.runs {
+                let pins = try Self.enter(run.pins, connection)
+                let definition = try Self.caseDefinition(run.pins, connection)
+                let requirement = try Self.requirementClass(run, features: definition.features, connection)
+                for _ in 0..<run.repeats {
                     try connection.execute(
-                        "INSERT INTO run (batch, pins, class, priority, submitted_at) VALUES (?, ?, ?, ?, ?)",
+                        """
+                        INSERT INTO run (batch, pins, class, priority, replays, submitted_at)
+                        VALUES (?, ?, ?, ?, ?, ?)
+                        """,
                         [
-                            .integer(batch), .integer(row), .integer(requirement), .integer(Int64(op.priority)),
-                            .integer(op.now),
+                            .integer(batch), .integer(pins), .integer(requirement), .integer(Int64(op.priority)),
+                            .init(run.replays.flatMap(RecordID.run.number)), .integer(op.now),
                         ]
                     )
                 }
@@ -40,13 +49,13 @@ extension Store {
     }
 
     private struct SubmittedContent: Encodable {
-        let pins: [Pins]
-        let repeats: Int
+        let runs: [SubmittedRun]
+        let name: String?
         let priority: Int
     }
 
     private static func contentDigest(_ op: SubmitOp) throws -> Digest {
-        let content = SubmittedContent(pins: op.pins, repeats: op.repeats, priority: op.priority)
+        let content = SubmittedContent(runs: op.runs, name: op.name, priority: op.priority)
         return Digest(bytes: SHA256.digest(of: try CanonicalJSON.encode(content)))
     }
 
@@ -96,24 +105,24 @@ extension Store {
 
     /// The class of all runs that demand the same of a slot, made now if it is new.
     private static func requirementClass(
-        _ pins: Pins,
+        _ run: SubmittedRun,
         features: [String],
         _ connection: DatabaseConnection
     ) throws -> Int64 {
         let values: [DatabaseValue] = [
-            .text(pins.platform.rawValue), .text(pins.os.version), .text(pins.os.build),
-            try .json(Set(features).sorted()),
+            .text(run.pins.platform.rawValue), .text(run.pins.os.version), .text(run.pins.os.build),
+            try .json(Set(features).sorted()), try .json(run.labels),
         ]
         let known = try connection.firstRow(
             """
             SELECT number FROM requirement_class
-            WHERE platform = ? AND os_version = ? AND os_build = ? AND features = ?
+            WHERE platform = ? AND os_version = ? AND os_build = ? AND features = ? AND labels = ?
             """,
             values
         )
         if let known { return try known.integer("number") }
         try connection.execute(
-            "INSERT INTO requirement_class (platform, os_version, os_build, features) VALUES (?, ?, ?, ?)",
+            "INSERT INTO requirement_class (platform, os_version, os_build, features, labels) VALUES (?, ?, ?, ?, ?)",
             values
         )
         let number = connection.lastInsertedRow

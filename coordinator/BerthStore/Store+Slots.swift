@@ -26,19 +26,20 @@ extension Store {
             )
             try connection.execute(
                 """
-                INSERT INTO slot (name, host, device, facts, platform, os_version, os_build, features, agent_version,
-                    tools, seen_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO slot (name, host, device, facts, platform, os_version, os_build, features, labels,
+                    agent_version, tools, seen_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (name) DO UPDATE SET device = excluded.device, facts = excluded.facts,
                     platform = excluded.platform, os_version = excluded.os_version, os_build = excluded.os_build,
-                    features = excluded.features, agent_version = excluded.agent_version, tools = excluded.tools,
+                    features = excluded.features, labels = excluded.labels, agent_version = excluded.agent_version, tools = excluded.tools,
                     seen_at = excluded.seen_at
                 """,
                 [
                     .text(hello.slot), .text(host), .text(hello.device.identity), .json(hello.device),
                     .text(hello.device.platform.rawValue), .text(hello.device.os.version),
-                    .text(hello.device.os.build), .json(hello.features), .text(hello.agentVersion),
-                    .json(hello.tools), .integer(now),
+                    .text(hello.device.os.build), .json(hello.features),
+                    .json(SlotLabel.labels(of: hello.slot, host: host, device: hello.device)),
+                    .text(hello.agentVersion), .json(hello.tools), .integer(now),
                 ]
             )
             try connection.execute("DELETE FROM slot_class WHERE slot = ?", [.text(hello.slot)])
@@ -54,6 +55,10 @@ extension Store {
         WHERE NOT EXISTS (
             SELECT 1 FROM json_each(class.features) AS needed
             WHERE needed.value NOT IN (SELECT offered.value FROM json_each(slot.features) AS offered))
+        AND NOT EXISTS (
+            SELECT 1 FROM json_each(class.labels) AS needed
+            WHERE needed.value IS NOT (
+                SELECT offered.value FROM json_each(slot.labels) AS offered WHERE offered.key = needed.key))
         """
 
     /// All slots that ever reported themselves, by name.
@@ -78,26 +83,26 @@ extension Store {
         }
     }
 
-    /// The system versions that known slots of a platform offer, newest first by numeric comparison.
-    package func osVersions(platform: Platform) throws(StoreError) -> [OSPin] {
+    /// The system versions that known slots of a platform with these labels offer, newest first by numeric comparison.
+    package func osVersions(platform: Platform, labels: [String: String] = [:]) throws(StoreError) -> [OSPin] {
         try look("list system versions of \(platform.rawValue)") { connection in
             try connection.rows(
-                "SELECT DISTINCT os_version, os_build FROM slot WHERE platform = ?",
-                [.text(platform.rawValue)]
+                """
+                SELECT DISTINCT os_version, os_build FROM slot WHERE platform = ? AND NOT EXISTS (
+                    SELECT 1 FROM json_each(?) AS needed WHERE needed.value IS NOT (
+                        SELECT offered.value FROM json_each(slot.labels) AS offered WHERE offered.key = needed.key))
+                """,
+                [.text(platform.rawValue), .json(labels)]
             ).map { OSPin(version: try $0.text("os_version"), build: try $0.text("os_build")) }
         }.sorted(by: Self.isNewer)
     }
 
     private static func isNewer(_ left: OSPin, _ right: OSPin) -> Bool {
-        let order = (numbers(left.version), numbers(right.version))
-        if order.0 != order.1 { return order.1.lexicographicallyPrecedes(order.0) }
-        return left.build > right.build
-    }
-
-    /// `18.10` as 18 and 10; trailing zeros do not count.
-    private static func numbers(_ version: String) -> [Int] {
-        var numbers = version.split(separator: ".").map { Int($0) ?? -1 }
-        while numbers.last == 0 { numbers.removeLast() }
-        return numbers
+        switch (VersionNumber(left.version), VersionNumber(right.version)) {
+        case (let left?, let right?) where left != right: left > right
+        case (.some, nil): true
+        case (nil, .some): false
+        default: left.build > right.build
+        }
     }
 }

@@ -56,7 +56,9 @@ extension Store {
             id: RecordID.batch.text(number),
             submitter: try row.text("submitter"),
             submittedAt: try row.integer("submitted_at"),
-            runs: try runViews("run.batch = ?", number, connection)
+            runs: try runViews("run.batch = ?", number, connection),
+            name: try row.optionalText("name"),
+            replay: try row.optionalJSON(ReplayRequest.self, "replay")
         )
     }
 
@@ -84,13 +86,14 @@ extension Store {
         ).reduce(into: [String: String]()) { $0[try $1.text("hex")] = try $1.text("name") }
         return try connection.rows(
             """
-            SELECT run.*, pins.bytes AS pins_bytes FROM run JOIN pins ON pins.number = run.pins
-            WHERE \(condition) ORDER BY run.number
+            SELECT run.*, pins.bytes AS pins_bytes, class.labels FROM run JOIN pins ON pins.number = run.pins
+            JOIN requirement_class AS class ON class.number = run.class WHERE \(condition) ORDER BY run.number
             """,
             [.integer(number)]
         ).map { row in
             let pins = try row.json(Pins.self, "pins_bytes")
             let run = try row.integer("number")
+            let labels = try row.json([String: String].self, "labels")
             return RunView(
                 id: RecordID.run.text(run),
                 batch: RecordID.batch.text(try row.integer("batch")),
@@ -100,7 +103,9 @@ extension Store {
                 verdict: try row.optionalWord(RunVerdict.self, "verdict"),
                 attempts: attempts[run] ?? [],
                 submittedAt: try row.integer("submitted_at"),
-                finishedAt: try row.optionalInteger("finished_at")
+                finishedAt: try row.optionalInteger("finished_at"),
+                labels: labels.isEmpty ? nil : labels,
+                replays: try row.optionalInteger("replays").map(RecordID.run.text)
             )
         }
     }

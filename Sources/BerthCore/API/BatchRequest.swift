@@ -30,4 +30,16 @@ package struct BatchRequest: Sendable, Hashable, Codable {
         self.repeats = repeats
         self.priority = priority
     }
+
+    /// The same as a plan.
+    package var plan: Plan {
+        Plan(
+            paths: new.map { [old, $0] },
+            cases: cases,
+            os: [os],
+            platforms: [platform],
+            repeats: repeats,
+            priority: priority
+        )
+    }
 }

@@ -5,12 +5,42 @@ package struct BatchView: Sendable, Hashable, Codable {
     /// Milliseconds since 1970.
     package let submittedAt: Int64
     package let runs: [RunView]
+    /// The plan's name.
+    package let name: String?
+    /// What the batch replays.
+    package let replay: ReplayRequest?
+    /// What a submitter should look at; only in the answer to a submission.
+    package let warnings: [String]?
 
-    package init(id: String, submitter: String, submittedAt: Int64, runs: [RunView]) {
+    package init(
+        id: String,
+        submitter: String,
+        submittedAt: Int64,
+        runs: [RunView],
+        name: String? = nil,
+        replay: ReplayRequest? = nil,
+        warnings: [String]? = nil
+    ) {
         self.id = id
         self.submitter = submitter
         self.submittedAt = submittedAt
         self.runs = runs
+        self.name = name
+        self.replay = replay
+        self.warnings = warnings
+    }
+
+    /// The same batch with its runs replaced, or with warnings.
+    package func with(runs: [RunView]? = nil, warnings: [String]? = nil) -> BatchView {
+        BatchView(
+            id: id,
+            submitter: submitter,
+            submittedAt: submittedAt,
+            runs: runs ?? self.runs,
+            name: name,
+            replay: replay,
+            warnings: warnings ?? self.warnings
+        )
     }
 
     /// Whether every run has its end.

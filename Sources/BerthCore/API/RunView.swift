@@ -12,6 +12,10 @@ package struct RunView: Sendable, Hashable, Codable {
     /// Milliseconds since 1970.
     package let submittedAt: Int64
     package let finishedAt: Int64?
+    /// What the slot's labels must be; absent if nothing is asked of them.
+    package let labels: [String: String]?
+    /// The recorded run that this one replays.
+    package let replays: String?
 
     package init(
         id: String,
@@ -22,7 +26,9 @@ package struct RunView: Sendable, Hashable, Codable {
         verdict: RunVerdict?,
         attempts: [AttemptView],
         submittedAt: Int64,
-        finishedAt: Int64?
+        finishedAt: Int64?,
+        labels: [String: String]? = nil,
+        replays: String? = nil
     ) {
         self.id = id
         self.batch = batch
@@ -33,6 +39,8 @@ package struct RunView: Sendable, Hashable, Codable {
         self.attempts = attempts
         self.submittedAt = submittedAt
         self.finishedAt = finishedAt
+        self.labels = labels
+        self.replays = replays
     }
 }
 
@@ -115,7 +123,9 @@ extension RunView {
             verdict: verdict,
             attempts: attempts,
             submittedAt: submittedAt,
-            finishedAt: finishedAt
+            finishedAt: finishedAt,
+            labels: labels,
+            replays: replays
         )
     }
 }

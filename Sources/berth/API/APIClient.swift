@@ -131,7 +131,9 @@ struct APIClient: Sendable {
             let hint = access.token == nil ? "; no token was sent: set BERTH_TOKEN or give --token-file" : ""
             return CommandFailure(.unauthorized, message + hint)
         case 429, 502, 503, 504, 507: return CommandFailure(.refusedForNow, message)
-        case 400..<500: return CommandFailure(words == nil ? .failure : .badInput, message)
+        case 400..<500:
+            let problems = words?.error.problems ?? []
+            return CommandFailure(words == nil ? .failure : .badInput, message, problems: problems)
         default: return CommandFailure(.failure, message)
         }
     }

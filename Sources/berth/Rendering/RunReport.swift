@@ -4,15 +4,22 @@ import BerthCore
 enum RunReport {
     static func head(_ run: RunView) -> String {
         let builds = zip(run.buildNames, run.pins.path).map { "\($0) (\($1.short))" }
-        return PlainText.facts([
+        var facts = [
             ("run", "\(run.id) of batch \(run.batch)"),
             ("state", run.verdict.map { "\(run.state.rawValue), \($0.rawValue)" } ?? run.state.rawValue),
             ("builds", PlainText.path(builds)),
             ("case", "\(run.pins.caseName) (\(run.pins.caseDigest.short))"),
             ("platform", "\(run.pins.platform.rawValue) \(run.pins.os)"),
-            ("submitted", PlainText.time(run.submittedAt)),
-            ("finished", run.finishedAt.map(PlainText.time) ?? "not yet"),
-        ])
+        ]
+        if let labels = run.labels {
+            facts.append(
+                ("labels", labels.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))
+            )
+        }
+        if let replays = run.replays { facts.append(("replays", replays)) }
+        facts.append(("submitted", PlainText.time(run.submittedAt)))
+        facts.append(("finished", run.finishedAt.map(PlainText.time) ?? "not yet"))
+        return PlainText.facts(facts)
     }
 
     static func attempt(_ attempt: AttemptView) -> String {

@@ -94,6 +94,14 @@ package struct API: Sendable {
                 content: Digest.sha256(of: request.body),
                 caller: caller
             )
+        case ("POST", "plans", 1):
+            return try await submit(
+                try body(Plan.self, request),
+                key: request.headers["Idempotency-Key"],
+                content: Digest.sha256(of: request.body),
+                caller: caller
+            )
+        case ("POST", "plans", 2) where argument == "check": return try await check(try body(Plan.self, request))
         case ("GET", "batches", 1):
             var views: [BatchView] = []
             for batch in try await store.batches(limit: 100) { views.append(await withProgress(batch)) }

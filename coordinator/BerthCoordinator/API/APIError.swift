@@ -9,9 +9,9 @@ struct APIError: Error {
     let status: Int
     let body: ErrorBody
 
-    init(_ status: Int, _ code: String, _ message: String) {
+    init(_ status: Int, _ code: String, _ message: String, problems: [PlanProblem]? = nil) {
         self.status = status
-        body = ErrorBody(code: code, message: message)
+        body = ErrorBody(code: code, message: message, problems: problems)
     }
 
     /// What an error of the parts below means to a caller.

@@ -75,6 +75,21 @@ package actor CoordinatorArchive {
         return (try BundleInspector.describe(manifest, in: blobs), size)
     }
 
+    /// What a build lacks in the archive, in words, by names and sizes of its files; nil if nothing.
+    func presenceFault(of build: Digest) -> String? {
+        do {
+            for blob in try manifest(build).blobs {
+                guard let size = blobs.size(of: blob.digest) else { throw ArchiveError.missingBlob(blob.digest) }
+                guard size == blob.size else {
+                    throw ArchiveError.wrongSize(blob.digest, expected: blob.size, actual: size)
+                }
+            }
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
     /// All blobs that a host needs to install a build, its manifest among them.
     func blobs(of build: Digest) throws -> [BlobReference] {
         let manifest = try manifest(build)
