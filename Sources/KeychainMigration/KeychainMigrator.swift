@@ -86,6 +86,7 @@ public struct KeychainMigrator {
         guard isWellFormed(old.data) else {
             throw KeychainMigrationFailure(step: .readLegacy, cause: .malformed)
         }
+        KeychainMigrationPoint.afterRead.reached()
         let added = store.add(old.data, as: target)
         record.steps.append(KeychainStepRecord(step: .addTarget, status: added))
         switch added {
@@ -93,8 +94,11 @@ public struct KeychainMigrator {
         case errSecDuplicateItem: break  // Someone else added it meanwhile: its content decides below.
         default: throw KeychainMigrationFailure(step: .addTarget, cause: .status(added))
         }
+        KeychainMigrationPoint.afterAdd.reached()
         try proveCopy(of: old, &record)
+        KeychainMigrationPoint.afterReadBack.reached()
         try delete(old, &record)
+        KeychainMigrationPoint.afterDelete.reached()
         marker.set(schemaVersion)
         return .migrated
     }
@@ -136,6 +140,7 @@ public struct KeychainMigrator {
         guard isWellFormed(old.data) else {
             throw KeychainMigrationFailure(step: .readTarget, cause: .malformed)
         }
+        KeychainMigrationPoint.afterRead.reached()
         var exact = old.contract
         exact.accessible = target.accessible
         let updated = store.updateAccessibility(exact)
@@ -144,7 +149,9 @@ public struct KeychainMigrator {
             throw KeychainMigrationFailure(step: .updateAccessible, cause: .status(updated))
         }
         record.wrote = true
+        KeychainMigrationPoint.afterAdd.reached()
         try proveCopy(of: old, &record)
+        KeychainMigrationPoint.afterReadBack.reached()
         marker.set(schemaVersion)
         return .migrated
     }

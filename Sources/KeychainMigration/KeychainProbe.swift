@@ -75,7 +75,8 @@ public struct KeychainProbe {
             epochMarker: folder.epochMarker,
             processIdentifier: ProcessInfo.processInfo.processIdentifier,
             build: environment.build,
-            schemaVersion: configuration.schemaVersion
+            schemaVersion: configuration.schemaVersion,
+            interrupted: folder.interruption
         )
     }
 

@@ -8,21 +8,25 @@ public struct KeychainSchemaMarker {
     public static let key = "keychainSchemaVersion"
 
     private let load: () -> Int?
-    private let store: (Int) -> Void
+    private let store: (Int?) -> Void
 
     /// The marker in the given preferences.
     public init(preferences: UserDefaults = .standard) {
         self.init(
             load: { (preferences.object(forKey: Self.key) as? NSNumber)?.intValue },
             store: { version in
-                preferences.set(version, forKey: Self.key)
+                if let version {
+                    preferences.set(version, forKey: Self.key)
+                } else {
+                    preferences.removeObject(forKey: Self.key)
+                }
                 // An app that ends right after this must not lose the marker.
                 preferences.synchronize()
             }
         )
     }
 
-    init(load: @escaping () -> Int?, store: @escaping (Int) -> Void) {
+    init(load: @escaping () -> Int?, store: @escaping (Int?) -> Void) {
         self.load = load
         self.store = store
     }
@@ -33,6 +37,11 @@ public struct KeychainSchemaMarker {
     /// Records that the migration to `version` is complete. Call it only after the data was read back.
     public func set(_ version: Int) {
         store(version)
+    }
+
+    /// Forgets that a migration was completed.
+    func clear() {
+        store(nil)
     }
 
     func reaches(_ version: Int) -> Bool {

@@ -46,12 +46,31 @@ struct ProbeFolder {
         try replace(".epoch", with: Data("\(epochMarker)\n".utf8))
     }
 
+    /// How many bystanders an earlier launch added.
+    var bystanders: Int { number(in: ".bystanders") ?? 0 }
+
+    func leave(bystanders: Int) throws {
+        try replace(".bystanders", with: Data("\(bystanders)\n".utf8))
+    }
+
+    /// The launch that was ended on purpose, until a status file tells of it.
+    var interruption: StatusFile.Interruption? {
+        let parts = text(in: ".interrupted")?.split(separator: " ") ?? []
+        guard parts.count == 2, let launch = Int(parts[0]) else { return nil }
+        return StatusFile.Interruption(launch: launch, point: String(parts[1]))
+    }
+
+    func leave(_ interruption: StatusFile.Interruption) throws {
+        try replace(".interrupted", with: Data("\(interruption.launch) \(interruption.point)\n".utf8))
+    }
+
     /// Writes the status file of a launch under its final name, whole or not at all.
     ///
     /// - Returns: where it lies.
     func publish(_ status: StatusFile) throws -> URL {
         let name = "\(status.launch)-\(status.phase).json"
         try replace(name, with: try status.encoded())
+        if status.interrupted != nil { unlink(path + "/.interrupted") }
         return URL(fileURLWithPath: path).appendingPathComponent(name)
     }
 

@@ -33,6 +33,10 @@ struct ProbeNonce: Equatable {
         return Data(code.map { Self.alphabet[Int($0) % Self.alphabet.count] })
     }
 
+    /// A value that no app can have written as a token: the canary, so that a leak of it is found, and two bytes that are
+    /// no text.
+    var malformedCanary: Data { canary + Data([0x00, 0xff]) }
+
     /// 64 characters, of which many need escaping in JSON, URLs, XML and shells.
     private static let alphabet = Array(##"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz2345"\/<>&%+='~"##.utf8)
 }

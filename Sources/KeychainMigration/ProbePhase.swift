@@ -4,6 +4,10 @@ public enum ProbePhase: String, CaseIterable, Sendable {
     case seed
     /// Run the app's migration and look what is there.
     case verify
+    /// Bring marker and items into a state that a case starts from.
+    case prepare
+    /// Look what is there and touch nothing.
+    case census
     /// Delete this attempt's items.
     case cleanup
 
@@ -12,6 +16,8 @@ public enum ProbePhase: String, CaseIterable, Sendable {
         switch self {
         case .seed: "-UITestSeedLegacyKeychain"
         case .verify: "-UITestVerifyKeychainV2"
+        case .prepare: "-BerthPrepare"
+        case .census: "-BerthCensus"
         case .cleanup: "-BerthCleanUp"
         }
     }

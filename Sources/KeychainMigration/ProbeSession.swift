@@ -9,12 +9,14 @@ struct ProbeSession {
     let nonce: ProbeNonce
     var status: StatusFile
 
-    private var store: KeychainItemStore { KeychainItemStore(keychain: environment.keychain) }
-    private var legacy: KeychainItemContract { configuration.legacy.appending(suffix: nonce.suffix) }
-    private var target: KeychainItemContract? { configuration.target?.appending(suffix: nonce.suffix) }
+    var store: KeychainItemStore { KeychainItemStore(keychain: environment.keychain) }
+    var legacy: KeychainItemContract { configuration.legacy.appending(suffix: nonce.suffix) }
+    var target: KeychainItemContract? { configuration.target?.appending(suffix: nonce.suffix) }
     /// The form in which this build keeps the item.
     private var current: KeychainItemContract { target ?? legacy }
-    private var expectedDigest: String { request.expectedDigest ?? SHA256.name(of: nonce.canary) }
+    private var expectedDigest: String {
+        request.expectedDigest ?? SHA256.name(of: request.isMalformed ? nonce.malformedCanary : nonce.canary)
+    }
 
     /// Carries out the phase. A failure of the keychain goes into the status file.
     ///
@@ -26,10 +28,17 @@ struct ProbeSession {
             if let epoch = request.epoch { try folder.leave(epochMarker: epoch) }
             seed()
         case .verify:
-            verify()
+            verify(in: folder)
+        case .prepare:
+            try prepare(in: folder)
+        case .census:
+            readItems()
+            if status.census == nil { fail("the items that are there cannot be listed") }
         case .cleanup:
             cleanUp()
+            deleteBystanders(in: folder)
         }
+        if request.phase == .seed || request.phase == .verify { status.censusAfter = takeCensus("census-after") }
     }
 
     private mutating func seed() {
@@ -39,7 +48,7 @@ struct ProbeSession {
         guard census.ownSuffix == 0 else {
             return fail("items of this attempt are there already, so nothing was written")
         }
-        let added = configuration.seed(current, nonce.canary)
+        let added = configuration.seed(current, request.isMalformed ? nonce.malformedCanary : nonce.canary)
         note("seed", added)
         readItems()
         if added != errSecSuccess {
@@ -49,9 +58,9 @@ struct ProbeSession {
         }
     }
 
-    private mutating func verify() {
+    private mutating func verify(in folder: ProbeFolder) {
         let before = environment.marker.version
-        var claim = target.flatMap { target in configuration.migrate.map { $0(legacy, target) } }
+        var claim = migrate(in: folder)
         if let claim {
             for record in claim.steps {
                 note("migrate-\(record.step.rawValue)", record.status)
@@ -88,6 +97,19 @@ struct ProbeSession {
         }
     }
 
+    /// Runs the app's migration, which the probe ends with its process where the launch asks for it.
+    private func migrate(in folder: ProbeFolder) -> KeychainMigrationClaim? {
+        guard let target, let migrate = configuration.migrate else { return nil }
+        guard let killAt = request.killAt else { return migrate(legacy, target) }
+        let interruption = StatusFile.Interruption(launch: status.launch, point: killAt.rawValue)
+        let die = environment.die
+        return KeychainMigrationPoint.watching({ point in
+            // Without the note the next launch could not tell this end from a crash.
+            guard point == killAt, (try? folder.leave(interruption)) != nil else { return }
+            die()
+        }) { migrate(legacy, target) }
+    }
+
     private mutating func cleanUp() {
         for (role, contract) in roles {
             note("delete-\(role.rawValue)", configuration.delete(contract))
@@ -118,14 +140,14 @@ struct ProbeSession {
         return roles
     }
 
-    private mutating func takeCensus(_ what: String) -> StatusFile.Census? {
+    mutating func takeCensus(_ what: String) -> StatusFile.Census? {
         let (answer, census) = CensusTaker(store: store, suffix: nonce.suffix).take()
         note(what, answer)
         return census
     }
 
     /// Reads every form by the probe's own query, whatever the app said.
-    private mutating func readItems() {
+    mutating func readItems() {
         for (role, contract) in roles {
             let read = store.readItem(contract)
             note("read-\(role.rawValue)", read.status)
@@ -186,11 +208,11 @@ struct ProbeSession {
         }
     }
 
-    private mutating func note(_ what: String, _ answer: OSStatus) {
+    mutating func note(_ what: String, _ answer: OSStatus) {
         status.steps.append(StatusFile.Step(what: what, status: answer))
     }
 
-    private mutating func fail(_ reason: String) {
+    mutating func fail(_ reason: String) {
         status.result = .failed
         status.reason = reason
     }

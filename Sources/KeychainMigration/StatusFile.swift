@@ -9,7 +9,7 @@ public struct StatusFile: Encodable, Sendable {
 
     /// The version of the format that this file is written in.
     public var format = StatusFile.format
-    /// What the launch was for: `seed`, `verify` or `cleanup`.
+    /// What the launch was for: `seed`, `verify`, `prepare`, `census` or `cleanup`.
     public var phase: String
     /// The number of the probe's launch in this data container, from 1.
     public var launch: Int
@@ -31,9 +31,11 @@ public struct StatusFile: Encodable, Sendable {
     public var items: [Item] = []
     /// What the app's own migration claimed.
     public var migration: Migration?
+    /// An earlier launch that the probe ended on purpose and that left no status file.
+    public var interrupted: Interruption?
     /// What was visible before any code of the app ran; absent if that could not be listed.
     public var census: Census?
-    /// What was visible after cleaning up.
+    /// What was visible when the phase was through.
     public var censusAfter: Census?
     /// `succeeded` when the phase reached its purpose, `failed` otherwise.
     public var result: Result = .succeeded
@@ -111,6 +113,12 @@ public struct StatusFile: Encodable, Sendable {
         public var reason: String?
         public var markerBefore: Int?
         public var markerAfter: Int?
+    }
+
+    /// A launch that the probe ended at a point of the migration.
+    public struct Interruption: Encodable, Equatable, Sendable {
+        public var launch: Int
+        public var point: String
     }
 
     /// All items visible to the build, sorted into this attempt's, other attempts' and bystanders.

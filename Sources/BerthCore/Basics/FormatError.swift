@@ -4,17 +4,26 @@ package struct FormatError: Error, Hashable, CustomStringConvertible {
     package let document: String
     /// Where in it, such as `items[0].contract`; empty for the whole.
     package let place: String
+    /// The line of the document, from 1; nil where lines mean nothing.
+    package let line: Int?
     /// What is wrong.
     package let problem: String
 
-    package init(document: String, place: String = "", problem: String) {
+    package init(document: String, place: String = "", line: Int? = nil, problem: String) {
         self.document = document
         self.place = place
+        self.line = line
         self.problem = problem
+    }
+
+    /// The same error with a line.
+    package func at(line: Int?) -> FormatError {
+        FormatError(document: document, place: place, line: self.line ?? line, problem: problem)
     }
 
     package init(document: String, error: any Error) {
         self.document = document
+        line = nil
         guard let decoding = error as? DecodingError else {
             (place, problem) = ("", "\(error)")
             return
@@ -38,7 +47,8 @@ package struct FormatError: Error, Hashable, CustomStringConvertible {
     }
 
     package var description: String {
-        "\(document) is malformed\(place.isEmpty ? "" : " at \(place)"): \(problem)"
+        let line = line.map { ", line \($0)" } ?? ""
+        return "\(document)\(line) is malformed\(place.isEmpty ? "" : " at \(place)"): \(problem)"
     }
 }
 

@@ -10,14 +10,20 @@ package struct AttemptEvaluation: Sendable {
         case cancelled(OutcomeCause)
     }
 
-    private let definition: CaseDefinition
-    private let nonce: String
-    private let epoch: UInt64
-    private var checks: [RuleID: CheckResult] = [:]
+    let definition: CaseDefinition
+    let nonce: String
+    let epoch: UInt64
+    var checks: [RuleID: CheckResult] = [:]
     private var ending: Ending?
-    private var seeded: ContinuityFacts?
-    private var launches = 0
-    private var firstVerification: StatusFile?
+    /// A part of the case that did not come about, so that a pass would prove less than it says.
+    private var doubt: OutcomeCause?
+    /// The seed's status file, once it is verified.
+    var seeded: StatusFile?
+    var launches = 0
+    var lastVerification: StatusFile?
+    /// A launch that had to end at a kill point, until the next one tells whether it did.
+    var pendingKill: (launch: Int, point: CaseLaunch.KillPoint)?
+    var continuity = ContinuityRecord()
 
     package init(definition: CaseDefinition, nonce: String, epoch: UInt64) {
         self.definition = definition
@@ -32,59 +38,112 @@ package struct AttemptEvaluation: Sendable {
     package var nextLaunch: Int { launches + 1 }
 
     /// Whether a failure of the app from now on is the product's.
-    package var blamesProduct: Bool { seeded != nil || !definition.needsOldBuild }
+    package var blamesProduct: Bool { seeded != nil || !definition.hasSeed }
 
-    /// Takes in what a launch left.
-    package mutating func record(_ observation: LaunchObservation, phase: LaunchPhase, continuity: ContinuityFacts) {
-        guard ending == nil else { return }
+    /// A build was installed.
+    /// - Parameters:
+    ///   - accessGroups: the keychain access groups of its entitlements; nil if they are not known.
+    ///   - facts: the device afterwards.
+    package mutating func recordInstallation(_ role: BuildRole, accessGroups: [String]?, facts: ContinuityFacts) {
+        guard goesOn else { return }
+        if let deviation = continuity.install(role, accessGroups, facts) { voids(deviation) }
+    }
+
+    /// The device says that a build cannot be installed on it.
+    package mutating func recordRefusal(_ role: BuildRole, _ words: String) {
+        guard goesOn else { return }
+        let reason = "the \(role.rawValue) build could not be installed: \(words)"
+        guard role == .new, blamesProduct else { return end(.errored(.init("build-refused", reason))) }
+        for id in definition.checks where id != .secretsStay && checks[id] == nil {
+            checks[id] = CheckResult(id: id, state: .broken, reason: reason)
+        }
+        end(.failed(.init("build-refused", reason)))
+    }
+
+    /// The device was booted anew by a step of the case.
+    package mutating func recordReboot(_ facts: ContinuityFacts) {
+        guard goesOn else { return }
+        if let deviation = continuity.reboot(facts) { voids(deviation) }
+    }
+
+    /// The device as it is right before a launch.
+    package mutating func recordState(_ facts: ContinuityFacts) {
+        guard goesOn else { return }
+        let epoch = seeded == nil ? nil : self.epoch
+        if let deviation = continuity.deviation(facts, launches: launches, epoch: epoch) { voids(deviation) }
+    }
+
+    /// Takes in what a launch left, and the device afterwards.
+    package mutating func record(_ observation: LaunchObservation, of launch: CaseLaunch, facts: ContinuityFacts) {
+        guard goesOn else { return }
+        if launch.expectation == .silence { return recordSilence(observation, launch, facts) }
         launches += 1
-        guard case .status(let status) = observation else {
-            blame(phase, observation.code, observation.words)
+        if launch.killAt != nil, case .ended = observation {
+            pendingKill = launch.killAt.map { (launches, $0) }
+            continuity.forgetItems()
             return
         }
-        guard status.nonce == nonce, status.phase == phase else {
-            blame(
-                phase,
-                "status-foreign",
-                "its status file belongs to nonce \(status.nonce.prefix(40)), phase \(status.phase)"
-            )
-            return
+        guard case .status(let status) = observation else {
+            return blame(launch, observation.code, observation.words)
+        }
+        guard status.nonce == nonce, status.phase == launch.phase else {
+            let words = "its status file belongs to nonce \(status.nonce.prefix(40)), phase \(status.phase)"
+            return blame(launch, "status-foreign", words)
         }
         guard status.launch == launches else {
-            end(
-                .void(
-                    .init(
-                        "continuity-launches",
-                        "launch \(status.launch) reported itself where launch \(launches) was expected: somebody else launched the app"
-                    )
+            return voids(
+                .init(
+                    "continuity-launches",
+                    "launch \(status.launch) reported itself where launch \(launches) was expected: somebody else launched the app"
                 )
             )
-            return
         }
-        if let census = status.census, census.otherSuffixes > 0 {
-            end(.void(.init("not-clean", "\(census.otherSuffixes) items of other attempts are on the device")))
-            return
+        if let pending = pendingKill {
+            pendingKill = nil
+            guard status.interrupted?.launch == pending.launch, status.interrupted?.point == pending.point.rawValue
+            else {
+                let words = "launch \(pending.launch) ended by itself before it came to \(pending.point.rawValue)"
+                return blame(CaseLaunch(.verify, decides: launch.decides), "crashed", words)
+            }
         }
-        switch phase {
-        case .seed: recordSeed(status, continuity)
-        case .verify: recordVerification(status, continuity)
+        if let deviation = continuity.deviation(facts, launches: nil, epoch: nil) { return voids(deviation) }
+        if seeded != nil, launch.phase == .verify, status.epochMarker != epoch {
+            let marker = status.epochMarker.map { "epoch \($0)" } ?? "none"
+            let words = "the seed left the marker of epoch \(epoch), the verification found \(marker)"
+            return voids(.init("continuity-epoch", words))
+        }
+        if let problem = continuity.census(status, isSeed: launch.phase == .seed) { return voids(problem) }
+        if let killAt = launch.killAt {
+            let words = "the migration never came to \(killAt.rawValue), so nothing was interrupted"
+            note(.init("kill-point-not-reached", "\(words); link the current migrator, or announce the point"))
+        }
+        switch launch.phase {
+        case .seed: recordSeed(status)
+        case .verify: recordVerification(status, launch)
+        case .prepare: recordPreparation(status)
+        case .census: recordCensus(status, launch)
         case .cleanup: recordCleanup(status)
         }
     }
 
+    /// A part of the case did not come about, such as a fault that no call has met.
+    package mutating func note(_ cause: OutcomeCause) {
+        if doubt == nil { doubt = cause }
+    }
+
     /// Something of the farm failed: tool, transfer, disk, time limit.
     package mutating func recordFailure(_ cause: OutcomeCause) {
-        if ending == nil { end(.errored(cause)) }
+        if goesOn { end(.errored(cause)) }
     }
 
     /// The attempt was called off.
     package mutating func recordCancellation(_ reason: String) {
-        if ending == nil { end(.cancelled(.init("cancelled", reason))) }
+        if goesOn { end(.cancelled(.init("cancelled", reason))) }
     }
 
     /// Cleanliness or continuity could not be proved.
     package mutating func recordDoubt(_ cause: OutcomeCause) {
-        if ending == nil { end(.void(cause)) }
+        if goesOn { end(.void(cause)) }
     }
 
     /// The search for the canary in all that is about to be stored has ended.
@@ -112,6 +171,7 @@ package struct AttemptEvaluation: Sendable {
         case .failed(let cause): return (.failed, cause, results)
         case nil:
             if let broken { return (.failed, Self.cause(of: broken), results) }
+            if let doubt { return (.errored, doubt, results) }
             if results.contains(where: { $0.state == .undecided }) {
                 return (.errored, .init("undecided", "the case ended without deciding all of its checks"), results)
             }
@@ -119,164 +179,36 @@ package struct AttemptEvaluation: Sendable {
         }
     }
 
-    private static func cause(of check: CheckResult) -> OutcomeCause {
+    static func cause(of check: CheckResult) -> OutcomeCause {
         OutcomeCause("\(check.id)-broken", check.reason ?? "")
     }
+
+    // MARK: Endings
 
     private mutating func end(_ ending: Ending) {
         self.ending = ending
     }
 
-    private mutating func blame(_ phase: LaunchPhase, _ code: String, _ words: String) {
-        switch phase {
-        case .seed:
-            end(.errored(.init("seed-\(code)", "the old build did not seed: \(words)")))
+    mutating func voids(_ cause: OutcomeCause) { end(.void(cause)) }
+
+    mutating func errs(_ cause: OutcomeCause) { end(.errored(cause)) }
+
+    mutating func fails(_ cause: OutcomeCause) { end(.failed(cause)) }
+
+    /// A launch without a status file that counts: whose fault that is depends on what it was for.
+    mutating func blame(_ launch: CaseLaunch, _ code: String, _ words: String) {
+        switch launch.phase {
+        case .seed: errs(.init("seed-\(code)", "the old build did not seed: \(words)"))
+        case .prepare: errs(.init("prepare-\(code)", "the device could not be prepared: \(words)"))
+        case .census: errs(.init("census-\(code)", "the items could not be counted: \(words)"))
         case .verify where blamesProduct:
             let reason = "the new build did not verify: \(words)"
-            for id in definition.checks where id != .secretsStay && checks[id] == nil {
+            for id in launch.decides where checks[id] == nil {
                 checks[id] = CheckResult(id: id, state: .broken, reason: reason)
             }
-            end(.failed(.init("verify-\(code)", reason)))
-        case .verify:
-            end(.errored(.init("verify-\(code)", "the build did not verify, and no seed stands: \(words)")))
-        case .cleanup:
-            end(.void(.init("cleanup-\(code)", "the exact cleanup could not be proved: \(words)")))
+            fails(.init("verify-\(code)", reason))
+        case .verify: errs(.init("verify-\(code)", "the build did not verify, and no seed stands: \(words)"))
+        case .cleanup: voids(.init("cleanup-\(code)", "the exact cleanup could not be proved: \(words)"))
         }
-    }
-
-    private mutating func recordSeed(_ status: StatusFile, _ continuity: ContinuityFacts) {
-        if let census = status.census, census.ownSuffix > 0 {
-            end(
-                .void(
-                    .init(
-                        "not-clean",
-                        "\(census.ownSuffix) items with this attempt's own suffix were there before the seed"
-                    )
-                )
-            )
-        } else if status.result == .failed {
-            end(.errored(.init("seed-failed", "the old build could not seed: \(status.reason ?? "no reason given")")))
-        } else if let item = status.item(.legacy), item.read == .found, item.content == .matches {
-            seeded = continuity
-        } else {
-            let item = status.item(.legacy)
-            let found = item.map { "\($0.read) (OSStatus \($0.status)), content \($0.content)" } ?? "not reported"
-            end(
-                .errored(
-                    .init("seed-not-verified", "the old build's item could not be read back after seeding: \(found)")
-                )
-            )
-        }
-    }
-
-    private mutating func recordVerification(_ status: StatusFile, _ continuity: ContinuityFacts) {
-        if let seeded {
-            if seeded.bootID != continuity.bootID {
-                return end(.void(.init("continuity-boot", "the device was booted anew between seed and verification")))
-            }
-            if seeded.dataContainer != continuity.dataContainer {
-                return end(
-                    .void(
-                        .init(
-                            "continuity-container",
-                            "the app's data container was replaced between seed and verification"
-                        )
-                    )
-                )
-            }
-            if seeded.os != continuity.os {
-                return end(
-                    .void(
-                        .init(
-                            "continuity-os",
-                            "the system changed from \(seeded.os) to \(continuity.os) between seed and verification"
-                        )
-                    )
-                )
-            }
-            if status.epochMarker != epoch {
-                let marker = status.epochMarker.map { "epoch \($0)" } ?? "none"
-                return end(
-                    .void(
-                        .init(
-                            "continuity-epoch",
-                            "the seed left the marker of epoch \(epoch), the verification found \(marker)"
-                        )
-                    )
-                )
-            }
-        }
-        let item = status.item(.target)
-        let readable = item?.read == .found && item?.content == .matches
-        if let first = firstVerification {
-            decide(.repeatable, Self.difference(first, status))
-        } else if seeded == nil {
-            decide(.freshInstall, readable ? nil : "the new build did not create its item: \(Self.words(status))")
-            firstVerification = status
-        } else {
-            decide(.readable, readable ? nil : "the new build cannot read the old build's data: \(Self.words(status))")
-            firstVerification = status
-        }
-        if !readable, checks[.repeatable] == nil, definition.checks.contains(.repeatable) {
-            checks[.repeatable] = CheckResult(
-                id: .repeatable,
-                state: .undecided,
-                reason: "there is no migrated item that a second run could change"
-            )
-        }
-        if checks.values.contains(where: { $0.state == .broken }) {
-            end(.failed(checks.values.first { $0.state == .broken }.map(Self.cause) ?? .init("verify-failed", "")))
-        }
-    }
-
-    private mutating func recordCleanup(_ status: StatusFile) {
-        guard status.result == .succeeded, let before = status.census, let after = status.censusAfter else {
-            end(.void(.init("cleanup-failed", "the exact cleanup failed: \(status.reason ?? "the census is missing")")))
-            return
-        }
-        if after.ownSuffix > 0 {
-            end(
-                .void(.init("cleanup-incomplete", "\(after.ownSuffix) items of the attempt are left after its cleanup"))
-            )
-        } else if after.bystanders != before.bystanders || after.bystandersDigest != before.bystandersDigest {
-            end(.void(.init("cleanup-touched-bystanders", "the cleanup changed items that are not the attempt's")))
-        }
-    }
-
-    private mutating func decide(_ id: RuleID, _ problem: String?) {
-        guard definition.checks.contains(id) else { return }
-        checks[id] = CheckResult(id: id, state: problem == nil ? .held : .broken, reason: problem)
-    }
-
-    private static func words(_ status: StatusFile) -> String {
-        func words(_ role: StatusFile.Item.Role) -> String {
-            guard let item = status.item(role) else { return "\(role) item not reported" }
-            switch item.read {
-            case .found: return "\(role) item found, content \(item.content)"
-            case .missing: return "\(role) item missing (OSStatus \(item.status))"
-            case .failed: return "\(role) item unreadable (OSStatus \(item.status))"
-            }
-        }
-        let claim = status.migration.map { "; the app claims: \($0.outcome.rawValue)" } ?? ""
-        return "\(words(.target)); \(words(.legacy))\(claim)"
-    }
-
-    /// What a second migration changed, or nil if nothing.
-    private static func difference(_ first: StatusFile, _ second: StatusFile) -> String? {
-        guard let before = first.item(.target), let after = second.item(.target) else {
-            return "the second run did not report the target item"
-        }
-        if after.read != .found || after.content != .matches {
-            return "after the second run the data is no longer readable: \(words(second))"
-        }
-        if second.migration?.wrote == true { return "the second run wrote again" }
-        if before.contract != after.contract { return "the second run changed the item's contract" }
-        if before.created != after.created || before.modified != after.modified {
-            return "the second run changed the item's dates, so it wrote again"
-        }
-        if before.reference != after.reference {
-            return "the second run replaced the item: its persistent reference changed"
-        }
-        return nil
     }
 }

@@ -37,18 +37,3 @@ package enum LaunchObservation: Sendable, Hashable {
         }
     }
 }
-
-/// What must not change between seed and verification but by the case's own steps.
-package struct ContinuityFacts: Sendable, Hashable {
-    /// New with every boot of the device.
-    package let bootID: String
-    /// Identity of the app's data container.
-    package let dataContainer: String
-    package let os: OSPin
-
-    package init(bootID: String, dataContainer: String, os: OSPin) {
-        self.bootID = bootID
-        self.dataContainer = dataContainer
-        self.os = os
-    }
-}

@@ -50,8 +50,15 @@ package struct StatusFile: Sendable, Hashable, Codable {
         package let outcome: Outcome
         package let wrote: Bool
         package let status: Int32?
+        package let reason: String?
         package let markerBefore: Int?
         package let markerAfter: Int?
+    }
+
+    /// An earlier launch that the probe ended on purpose.
+    package struct Interruption: Sendable, Hashable, Codable {
+        package let launch: Int
+        package let point: String
     }
 
     /// All items visible to the build, counted.
@@ -85,6 +92,7 @@ package struct StatusFile: Sendable, Hashable, Codable {
     package let steps: [Step]
     package let items: [Item]
     package let migration: Migration?
+    package let interrupted: Interruption?
     package let census: Census?
     package let censusAfter: Census?
     package let result: Result
