@@ -106,6 +106,20 @@ var targets: [Target] = [
         // An app that does what a file in its bundle says, for tests
         .executableTarget(name: "scripted-app", path: "Sources/SampleApps/scripted-app"),
     ]
+    // Builds with one fault each, and the one that ships
+    let faultyBuilds = [
+        "accessibility-filter", "deletes-corrupt", "delete-first", "trusts-marker", "group-changed", "broad-delete",
+        "writes-again", "production", "production-reacts",
+    ]
+    for name in faultyBuilds {
+        targets.append(
+            .executableTarget(
+                name: name,
+                dependencies: ["KeychainMigration", "SampleAppSupport", "Security"],
+                path: "Sources/SampleApps/\(name)"
+            )
+        )
+    }
     products += [
         .library(name: "Security", targets: ["Security"]),
         .executable(name: "berth-sim", targets: ["berth-sim"]),
@@ -179,8 +193,8 @@ var targets: [Target] = [
 
 for target in targets where ![.system].contains(target.type) && target.name != "CBerthSystem" {
     target.swiftSettings = settings
-    // The sample builds are test builds: the probe is compiled in, as a shipping build leaves it out.
-    if target.path?.hasPrefix("Sources/SampleApps/") == true {
+    // The sample builds are test builds: the probe is compiled in, and left out of the one that stands for a shipping build.
+    if target.path?.hasPrefix("Sources/SampleApps/") == true, target.name != "production" {
         target.swiftSettings?.append(.define("BERTH_PROBE"))
     }
 }

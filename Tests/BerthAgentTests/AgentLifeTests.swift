@@ -179,7 +179,6 @@ import Testing
                 version: 1,
                 scenario: "needs a lock",
                 features: ["lock"],
-                checks: [.readable],
                 steps: BuiltInCases.update.steps
             )
             func expect(_ cause: String, _ assignment: Assignment) async throws {

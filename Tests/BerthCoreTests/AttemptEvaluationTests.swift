@@ -11,8 +11,8 @@ struct AttemptEvaluationTests {
         var evaluation = evaluation(definition)
         evaluation.record(
             try Fixtures.status(.seed, launch: 1, items: [Fixtures.item(.legacy)]),
-            phase: .seed,
-            continuity: Fixtures.continuity
+            of: .seed,
+            facts: Fixtures.continuity
         )
         #expect(evaluation.goesOn)
         return evaluation
@@ -26,8 +26,8 @@ struct AttemptEvaluationTests {
         var evaluation = try seeded()
         evaluation.record(
             try Fixtures.status(.verify, launch: 2, items: [Fixtures.item(.target), Fixtures.item(.legacy, .missing)]),
-            phase: .verify,
-            continuity: Fixtures.continuity
+            of: .verify(.readable),
+            facts: Fixtures.continuity
         )
         #expect(evaluation.conclusion.outcome == .errored, "D2 is not decided yet")
         evaluation.recordSecrecy(leaks: [])
@@ -46,8 +46,8 @@ struct AttemptEvaluationTests {
                 items: [Fixtures.item(.target, .missing), Fixtures.item(.legacy)],
                 migration: #"{"outcome":"migrated","wrote":true,"markerAfter":2}"#
             ),
-            phase: .verify,
-            continuity: Fixtures.continuity
+            of: .verify(.readable),
+            facts: Fixtures.continuity
         )
         evaluation.recordSecrecy(leaks: [])
         #expect(!evaluation.goesOn)
@@ -62,13 +62,13 @@ struct AttemptEvaluationTests {
             var evaluation = try seeded(BuiltInCases.restart)
             evaluation.record(
                 try Fixtures.status(.verify, launch: 2, items: [Fixtures.item(.target)]),
-                phase: .verify,
-                continuity: Fixtures.continuity
+                of: .verify(.readable),
+                facts: Fixtures.continuity
             )
             evaluation.record(
                 try Fixtures.status(.verify, launch: 3, items: items, migration: migration),
-                phase: .verify,
-                continuity: Fixtures.continuity
+                of: .verify(.repeatable),
+                facts: Fixtures.continuity
             )
             evaluation.recordSecrecy(leaks: [])
             return evaluation
@@ -87,12 +87,12 @@ struct AttemptEvaluationTests {
     ])
     func theSeedDividesFarmFromProduct(observation: LaunchObservation) throws {
         var before = evaluation()
-        before.record(observation, phase: .seed, continuity: Fixtures.continuity)
+        before.record(observation, of: .seed, facts: Fixtures.continuity)
         #expect(before.conclusion.outcome == .errored)
         #expect(before.conclusion.cause?.code.hasPrefix("seed-") == true)
         #expect(before.conclusion.checks.allSatisfy { $0.state == .undecided })
         var after = try seeded()
-        after.record(observation, phase: .verify, continuity: Fixtures.continuity)
+        after.record(observation, of: .verify(.readable), facts: Fixtures.continuity)
         #expect(after.conclusion.outcome == .failed)
         #expect(state(.readable, after) == .broken)
     }
@@ -102,15 +102,15 @@ struct AttemptEvaluationTests {
         var before = evaluation()
         before.record(
             try Fixtures.status(.seed, launch: 1, nonce: foreign, items: [Fixtures.item(.legacy)]),
-            phase: .seed,
-            continuity: Fixtures.continuity
+            of: .seed,
+            facts: Fixtures.continuity
         )
         #expect(before.conclusion.cause?.code == "seed-status-foreign")
         var after = try seeded()
         after.record(
             try Fixtures.status(.verify, launch: 2, nonce: foreign, items: [Fixtures.item(.target)]),
-            phase: .verify,
-            continuity: Fixtures.continuity
+            of: .verify(.readable),
+            facts: Fixtures.continuity
         )
         #expect(after.conclusion.outcome == .failed)
     }
@@ -131,8 +131,8 @@ struct AttemptEvaluationTests {
                     items: [Fixtures.item(.target, .missing)],
                     otherSuffixes: otherSuffixes
                 ),
-                phase: .verify,
-                continuity: continuity
+                of: .verify(.readable),
+                facts: continuity
             )
             return evaluation
         }
@@ -154,8 +154,8 @@ struct AttemptEvaluationTests {
         var evaluation = evaluation()
         evaluation.record(
             try Fixtures.status(.seed, launch: 1, items: [Fixtures.item(.legacy, content: .differs)]),
-            phase: .seed,
-            continuity: Fixtures.continuity
+            of: .seed,
+            facts: Fixtures.continuity
         )
         #expect(evaluation.conclusion.cause?.code == "seed-not-verified")
     }
@@ -165,13 +165,13 @@ struct AttemptEvaluationTests {
             var evaluation = evaluation(BuiltInCases.freshInstall)
             evaluation.record(
                 try Fixtures.status(.verify, launch: 1, marker: nil, items: [Fixtures.item(.target)]),
-                phase: .verify,
-                continuity: Fixtures.continuity
+                of: .verify(.freshInstall),
+                facts: Fixtures.continuity
             )
             evaluation.record(
                 try Fixtures.status(.cleanup, launch: 2, items: [], after: (own, bystanders)),
-                phase: .cleanup,
-                continuity: Fixtures.continuity
+                of: .cleanup,
+                facts: Fixtures.continuity
             )
             evaluation.recordSecrecy(leaks: [])
             return evaluation

@@ -59,12 +59,11 @@ struct InventoryTests {
             name: "update",
             version: 2,
             scenario: "newer",
-            checks: [.readable],
             steps: BuiltInCases.update.steps
         )
         try await farm.store.addCase(newer, digest: StoreFixture.digest("case"), now: 5)
         #expect(try await farm.store.latestCase(named: "update").definition == newer)
-        let known = ["fresh-install", "restart", "update"]
+        let known = BuiltInCases.all.map(\.name).sorted()
         await #expect(throws: StoreError.unknownCase(name: "updat", known: known)) {
             try await farm.store.latestCase(named: "updat")
         }

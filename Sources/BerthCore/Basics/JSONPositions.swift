@@ -93,7 +93,9 @@ package struct JSONPositions: Sendable {
             var seen: Set<String> = []
             while true {
                 skipBlanks()
-                guard next == UInt8(ascii: "\"") else { throw Failure(text: "expected a key in quotes, found \(take())") }
+                guard next == UInt8(ascii: "\"") else {
+                    throw Failure(text: "expected a key in quotes, found \(take())")
+                }
                 let start = line
                 let key = try string()
                 guard seen.insert(key).inserted else { throw Failure(text: "the key \(key) stands there twice") }
@@ -134,7 +136,9 @@ package struct JSONPositions: Sendable {
             index += 1
             let start = index
             while let byte = next, byte != UInt8(ascii: "\"") {
-                guard byte >= 32 else { throw Failure(text: "a text goes over the end of its line or has a control character") }
+                guard byte >= 32 else {
+                    throw Failure(text: "a text goes over the end of its line or has a control character")
+                }
                 index += byte == UInt8(ascii: "\\") ? 2 : 1
             }
             guard next != nil else { throw Failure(text: "a text has no end") }

@@ -31,7 +31,8 @@ extension AttemptEvaluation {
         if let deviation = continuity.deviation(facts, launches: nil, epoch: nil) { return voids(deviation) }
         continuity.forgetItems()
         if case .hung = observation { return }
-        let reason = "launched with the arguments of phase \(launch.phase.rawValue), the build reacted: "
+        let reason =
+            "launched with the arguments of phase \(launch.phase.rawValue), the build reacted: "
             + observation.words
         checks[.productionSilent] = CheckResult(id: .productionSilent, state: .broken, reason: reason)
         fails(.init("B3-broken", reason))

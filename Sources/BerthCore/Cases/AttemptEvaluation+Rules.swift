@@ -17,7 +17,9 @@ extension AttemptEvaluation {
             return result(isReadable ? nil : reason)
         case .groupReachable: return result(isReadable ? nil : groupProblem(status, words))
         case .repeatable:
-            guard let before = lastVerification else { return undecided("there is no earlier migration to compare with") }
+            guard let before = lastVerification else {
+                return undecided("there is no earlier migration to compare with")
+            }
             guard Self.isKept(.target, before) else {
                 return undecided("there is no migrated item that a second run could change")
             }

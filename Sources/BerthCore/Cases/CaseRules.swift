@@ -124,7 +124,8 @@ enum CaseRules {
 
         var problemAtEnd: String? {
             if silent != nil, !isCounted {
-                return "silence alone proves no absence: after it, install another build and launch it with phase census"
+                return
+                    "silence alone proves no absence: after it, install another build and launch it with phase census"
             }
             if decided.isEmpty { return "no launch decides a rule (decides), so the case would prove nothing" }
             return nil

@@ -95,7 +95,9 @@ extension CaseStep: Codable {
         var launch = CaseLaunch(phase)
         launch.creates = try flag(.create)
         launch.isMalformed = try flag(.malformed)
-        if container.contains(.killAt) { launch.killAt = try container.word(CaseLaunch.KillPoint.self, forKey: .killAt) }
+        if container.contains(.killAt) {
+            launch.killAt = try container.word(CaseLaunch.KillPoint.self, forKey: .killAt)
+        }
         if container.contains(.expect) {
             launch.expectation = try container.word(CaseLaunch.Expectation.self, forKey: .expect)
         }

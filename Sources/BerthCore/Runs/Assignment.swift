@@ -33,8 +33,14 @@ package struct Assignment: Sendable, Hashable, Codable {
         self.timeout = timeout
     }
 
-    /// The build of a role.
-    package func build(_ role: BuildRole) -> AssignedBuild? { role == .old ? builds.first : builds.last }
+    /// The build of a role; a transitional one stands in the middle of three.
+    package func build(_ role: BuildRole) -> AssignedBuild? {
+        switch role {
+        case .old: builds.first
+        case .transitional: builds.count == 3 ? builds[1] : nil
+        case .new: builds.last
+        }
+    }
 }
 
 /// A build with what is needed to install it.

@@ -20,7 +20,7 @@ struct StatusFile {
     var bytes: [UInt8] {
         get throws {
             let none: [String: Any] = [
-                "ownSuffix": request.phase == "seed" ? 0 : 1, "otherSuffixes": 0, "bystanders": 0,
+                "ownSuffix": request.phase == "seed" || launch == 1 ? 0 : 1, "otherSuffixes": 0, "bystanders": 0,
                 "bystandersDigest": "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
             ]
             var file: [String: Any] = [

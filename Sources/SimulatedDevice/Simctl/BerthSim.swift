@@ -26,6 +26,7 @@ package enum BerthSim {
             case "phone": return try phone(others)
             case "tools" where others.count == 1: return try link(into: others[0])
             case "device-info": return try deviceInformation(others)
+            case "fault": return try FaultVerb.run(others)
             case "supervise": return try supervise(others)
             case "--version": return say(Xcrun.version)
             case "--help", "-h", "help": return say(help)
@@ -58,6 +59,10 @@ package enum BerthSim {
           phone create NAME [--udid UDID]
                                  makes a stand-in phone and prints its UDID
           phone list             folder, UDID and name of each
+          fault [--set PATH] DEVICE --call add|copy|update|delete --status N [--times 1] [--after 0]
+                                 lets keychain calls of apps fail: after so many calls of the kind, so many times
+          fault [--set PATH] DEVICE --clear
+                                 ends that, and says how many failures no call has met
           --version              version and platform
 
         Called as xcrun, simctl, codesign or devicectl, it is that tool.
@@ -86,7 +91,7 @@ package enum BerthSim {
     }
 
     /// `--name value` before or after the one other argument.
-    private static func parse(_ arguments: [String], options: Set<String>) -> (String, [String: String])? {
+    static func parse(_ arguments: [String], options: Set<String>) -> (String, [String: String])? {
         var values: [String: String] = [:]
         var names: [String] = []
         var rest = arguments[...]

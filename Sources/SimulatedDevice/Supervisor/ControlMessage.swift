@@ -10,6 +10,10 @@ enum ControlRequest: Codable, Sendable {
     case signal(process: Int32, number: Int32)
     /// Answers when this launched app has ended.
     case waitForEnd(process: Int32)
+    /// Lets keychain calls of apps fail.
+    case fault(KeychainFault)
+    /// Ends all such faults.
+    case clearFaults
     /// Ends the device. There is no answer but the end of the stream.
     case shutdown
 }
@@ -32,6 +36,8 @@ enum ControlAnswer: Codable, Sendable {
     case done
     case information(BootInformation)
     case launched(process: Int32)
+    /// How many failures no call has met.
+    case cleared(left: Int)
     case refused(SimulatorError)
 }
 

@@ -11,9 +11,11 @@ final class KeychainListener: Sendable {
     /// Nil once the device shuts down.
     private let service: Mutex<KeychainService?>
     private let applications: RunningApplications
+    private let faults: KeychainFaults
     private let log = Log(component: "keychain")
 
-    init(folder: DeviceFolder, applications: RunningApplications) throws {
+    init(folder: DeviceFolder, applications: RunningApplications, faults: KeychainFaults) throws {
+        self.faults = faults
         try DurableFile.makeFolder(folder.keychains)
         service = Mutex(try KeychainService(path: folder.keychain))
         listener = try UnixListener(path: folder.keychainSocket)
@@ -52,6 +54,9 @@ final class KeychainListener: Sendable {
         }
         do throws(KeychainFailure) {
             let call = try KeychainMessage.decode(message)
+            if let status = faults.strike(call.operation, bundle: application.bundleIdentifier) {
+                return KeychainService.Answer(status: status, result: nil, notice: nil)
+            }
             let answer = service.withLock { service in
                 service?.call(call.operation, query: call.query, changes: call.changes, client: application.client)
             }

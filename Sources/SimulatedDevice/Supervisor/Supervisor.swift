@@ -13,6 +13,7 @@ package final class Supervisor: Sendable {
     private let lock: FileLock
     private let applications = RunningApplications()
     private let launchThread = LaunchThread()
+    private let faults = KeychainFaults()
     private let keychain: KeychainListener
     private let control: UnixListener
     private let installer: ApplicationInstaller
@@ -33,7 +34,7 @@ package final class Supervisor: Sendable {
         let runtime = try RuntimeFolder(environment: environment).runtime(record.runtime)
         try runtime.checkKeychain()
         try InstalledApplications(folder).removeUnnamedContainers()
-        keychain = try KeychainListener(folder: folder, applications: applications)
+        keychain = try KeychainListener(folder: folder, applications: applications, faults: faults)
         control = try UnixListener(path: folder.controlSocket)
         launcher = ApplicationLauncher(
             folder: folder,
@@ -189,6 +190,11 @@ package final class Supervisor: Sendable {
                 _ = application.waitForEnd(.distantFuture)
             }
             return .done
+        case .fault(let fault):
+            faults.arm(fault)
+            return .done
+        case .clearFaults:
+            return .cleared(left: faults.clear())
         case .shutdown:
             launchThread.stop()
             return .done

@@ -40,6 +40,11 @@ package enum AssignmentCheck {
         guard !assignment.builds.isEmpty, assignment.builds.map(\.id) == assignment.pins.path else {
             return refuse("the builds are not those of the pinned path")
         }
+        if let role = assignment.caseDefinition.roles.first(where: { assignment.build($0) == nil }) {
+            return refuse(
+                "the case installs a \(role.rawValue) build, and the path of \(assignment.builds.count) has none"
+            )
+        }
         do {
             let digest = Digest.sha256(of: try CanonicalJSON.encode(assignment.caseDefinition))
             guard digest == assignment.pins.caseDigest else {
@@ -65,7 +70,9 @@ package enum AssignmentCheck {
         guard pins.os == situation.device.os else {
             return OutcomeCause("os-mismatch", "the run is pinned to \(pins.os), this slot has \(situation.device.os)")
         }
-        let lacking = Set(assignment.caseDefinition.features).subtracting(situation.features).sorted()
+        let definition = assignment.caseDefinition
+        let needed = Set(definition.features).union(definition.steps.compactMap(\.feature))
+        let lacking = needed.subtracting(situation.features).sorted()
         guard lacking.isEmpty else {
             return OutcomeCause(
                 "features-missing",

@@ -38,6 +38,8 @@ package actor AttemptExecution {
     /// The app that was launched last.
     var app: LaunchedApp?
     var launches: [AppLaunch] = []
+    /// Injected keychain faults that have not been ended.
+    var faults: [KeychainFault] = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 

@@ -36,6 +36,16 @@ struct StatusFolder {
         }
     }
 
+    /// What the probe keeps between launches.
+    var trace: ContinuityFacts.ProbeTrace {
+        ContinuityFacts.ProbeTrace(launch: number(".launch").flatMap { Int($0) }, epoch: number(".epoch"))
+    }
+
+    private func number(_ name: String) -> UInt64? {
+        guard case .file(let bytes) = read(name), bytes.count <= 64 else { return nil }
+        return UInt64(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
     /// Names of status files that are there.
     func names() -> Set<String> {
         guard (try? open()) != nil else { return [] }
@@ -47,7 +57,7 @@ struct StatusFolder {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
         return parts.count == 2 && (1...9).contains(parts[0].utf8.count)
             && parts[0].utf8.allSatisfy { (48...57).contains($0) }
-            && ["seed.json", "verify.json", "cleanup.json"].contains(parts[1])
+            && LaunchPhase.allCases.contains { parts[1] == "\($0.rawValue).json" }
     }
 
     /// The folder, through no link; nil when it is not there.

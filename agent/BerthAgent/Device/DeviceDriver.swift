@@ -11,6 +11,8 @@ package protocol DeviceDriver: Sendable {
     var facts: DeviceFacts { get }
     /// Tool name to version line.
     var tools: [String: String] { get }
+    /// What the device offers to cases beyond the basics (`SlotFeature`).
+    var features: [String] { get }
     /// How long to wait between two looks at a launched app.
     var pollInterval: Duration { get }
 
@@ -42,14 +44,36 @@ package protocol DeviceDriver: Sendable {
     func end(_ app: LaunchedApp, on device: PreparedDevice) async throws
     /// Looks at the status files in a launched app's data container, and reads one of them, bounded.
     func statusFiles(of app: LaunchedApp, reading name: String?, on device: PreparedDevice) async throws -> StatusLook
-    /// Boot, system and, with a bundle ID, the identity of that app's data container, as they are now.
+    /// Boot, system and, with a bundle ID, the identities of that app's containers and what the probe keeps in them, as
+    /// they are now, also before the app's first launch.
     func continuity(of bundle: String?, on device: PreparedDevice) async throws -> ContinuityFacts
+    /// Boots the device anew.
+    func reboot(_ device: PreparedDevice) async throws
+    /// Lets keychain calls of apps fail; asked for only with the feature `keychain-faults`.
+    func inject(_ fault: KeychainFault, on device: PreparedDevice) async throws
+    /// Ends all injected faults.
+    /// - Returns: how many failures no call has met.
+    func clearFaults(on device: PreparedDevice) async throws -> Int
     /// What else the device can tell about the attempt's apps: path within the evidence to content.
     func logs(since start: Timestamp, of bundle: String, on device: PreparedDevice) async throws -> [String: [UInt8]]
 
     /// Puts the device away after an attempt. `device` is nil when `prepare` did not come to its end.
     /// - Returns: the UDID of a device that is kept for a person, else nil.
     func settle(_ assignment: Assignment, device: PreparedDevice?, ending: DeviceEnding) async throws -> String?
+}
+
+extension DeviceDriver {
+    package var features: [String] { [] }
+
+    package func reboot(_ device: PreparedDevice) async throws {
+        throw DeviceToolError(.usage, verb: "reboot", details: "this kind of device cannot be rebooted by a case")
+    }
+
+    package func inject(_ fault: KeychainFault, on device: PreparedDevice) async throws {
+        throw DeviceToolError(.usage, verb: "fault", details: "this kind of device takes no keychain faults")
+    }
+
+    package func clearFaults(on device: PreparedDevice) async throws -> Int { 0 }
 }
 
 /// A device that is ready for an attempt.

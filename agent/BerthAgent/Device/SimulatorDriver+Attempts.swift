@@ -112,11 +112,22 @@ extension SimulatorDriver: DeviceDriver {
     }
 
     package func continuity(of bundle: String?, on device: PreparedDevice) async throws -> ContinuityFacts {
-        var container = ""
-        // Asked again each time: a container that changed under the app is no continuity.
-        if let bundle { container = try await simctl.container(device.udid, bundle, "data") }
         let identity = try await simctl.identity(device.udid)
-        return ContinuityFacts(bootID: identity.bootID, dataContainer: container, os: identity.os)
+        guard let bundle else { return ContinuityFacts(bootID: identity.bootID, dataContainer: "", os: identity.os) }
+        // Asked again each time: a container that changed under the app is no continuity.
+        let container = try await simctl.container(device.udid, bundle, "data")
+        return ContinuityFacts(
+            bootID: identity.bootID,
+            dataContainer: container,
+            os: identity.os,
+            appContainer: try await simctl.container(device.udid, bundle, "app"),
+            trace: StatusFolder(container: container).trace
+        )
+    }
+
+    package func reboot(_ device: PreparedDevice) async throws {
+        try await simctl.shutdown(device.udid)
+        try await withBootLock(device.udid) { try await simctl.boot(device.udid) }
     }
 
     /// Nothing: all that a simulated device tells of an app is its output, which has files of its own.

@@ -16,4 +16,7 @@ package struct Canary: Sendable {
 
     /// What the verifying launch is given instead of the value.
     package var digest: Digest { Digest(bytes: SHA256.digest(of: bytes)) }
+
+    /// The digest of what a malformed seed writes: the canary and two bytes that are no text.
+    package var malformedDigest: Digest { Digest(bytes: SHA256.digest(of: bytes + [0x00, 0xff])) }
 }

@@ -61,7 +61,7 @@ package enum ServeCommand {
                 workFolder: workFolder,
                 statusTimeout: options.statusTimeout
             ),
-            features: []
+            features: driver.features
         )
         try await AttemptRecovery.run(parts, workFolder: workFolder)
         let agent = SlotAgent(parts)
