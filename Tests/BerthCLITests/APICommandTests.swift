@@ -141,7 +141,7 @@ struct APICommandTests {
         #expect(await cli.run("ledger", "simulator", "--verify", environment: address(peer)) == .success)
         #expect(cli.output.contains("Verified: simulator ledger, 3 entries, head \(view.head.head)"))
         #expect(await cli.run("ledger", "simulator", "--verify", environment: address(peer)) == .badInput)
-        #expect(cli.errorOutput.contains("the ledger is broken at entry 3"))
+        #expect(cli.errorOutput.contains("the ledger is broken at entry 2"))
         #expect(await cli.run("ledger", "simulator", "--verify", environment: address(peer)) == .badInput)
         #expect(cli.errorOutput.contains("2 entries"))
     }

@@ -139,32 +139,48 @@ enum Sample {
 
     /// A chained ledger of attempts that all ended the same way.
     static func ledger(_ count: Int, outcome: Outcome = .passed) throws -> LedgerView {
+        let key = try SigningKey.make()
         var previous = LedgerEntry.beginning
         let entries = try (1...count).map { index in
-            let entry = LedgerEntry(
-                ledger: .simulator,
-                sequence: Int64(index),
-                previous: previous,
-                recordedAt: 1_790_000_000_000,
-                batch: "b-1",
-                run: "r-\(index)",
-                attempt: "a-\(index)",
-                epoch: UInt64(index),
-                pins: pins,
-                slot: "sim-1",
-                host: "alpha",
-                device: device,
-                agentVersion: "0.1.0",
-                tools: [:],
-                outcome: outcome,
-                cause: nil,
-                checks: [],
-                evidence: nil,
-                deciding: outcome.decides
+            let statement = try CanonicalJSON.encode(AttemptStatement(entry(index, previous, outcome)))
+            let signature = AgentSignature(
+                key: Hex.encode(key.publicBytes),
+                signature: Hex.encode(try key.sign(statement))
             )
+            let entry = entry(index, previous, outcome, signature)
             previous = Digest(bytes: SHA256.digest(of: try CanonicalJSON.encode(entry)))
             return entry
         }
         return LedgerView(head: LedgerHead(ledger: .simulator, length: Int64(count), head: previous), entries: entries)
+    }
+
+    private static func entry(
+        _ index: Int,
+        _ previous: Digest,
+        _ outcome: Outcome,
+        _ signature: AgentSignature? = nil
+    ) -> LedgerEntry {
+        LedgerEntry(
+            ledger: .simulator,
+            sequence: Int64(index),
+            previous: previous,
+            recordedAt: 1_790_000_000_000,
+            batch: "b-1",
+            run: "r-\(index)",
+            attempt: "a-\(index)",
+            epoch: UInt64(index),
+            pins: pins,
+            slot: "sim-1",
+            host: "alpha",
+            device: device,
+            agentVersion: "0.1.0",
+            tools: [:],
+            outcome: outcome,
+            cause: nil,
+            checks: [],
+            evidence: nil,
+            signature: signature,
+            deciding: outcome.decides
+        )
     }
 }

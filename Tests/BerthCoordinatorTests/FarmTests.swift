@@ -37,28 +37,30 @@ struct FarmTests {
             return host.assignments(to: slot)[number - 1]
         }
 
-        func report(_ assignment: Assignment, _ outcome: Outcome = .passed, evidence: Digest) -> AttemptReport {
-            AttemptReport(
-                run: assignment.run,
-                attempt: assignment.attempt,
-                epoch: assignment.epoch,
-                outcome: outcome,
-                cause: nil,
-                checks: [CheckResult(id: .readable, state: .held)],
-                steps: [],
-                device: DeviceFacts(
-                    identity: "device-a",
-                    platform: .linuxSimulated,
-                    model: "m",
-                    os: OSPin(version: "18.0", build: "x")
-                ),
-                agentVersion: "t",
-                tools: [:],
-                startedAt: 1,
-                endedAt: 2,
-                evidence: evidence,
-                files: [],
-                preservedDevice: nil
+        func report(_ assignment: Assignment, _ outcome: Outcome = .passed, evidence: Digest) throws -> AttemptReport {
+            try host.signed(
+                AttemptReport(
+                    run: assignment.run,
+                    attempt: assignment.attempt,
+                    epoch: assignment.epoch,
+                    outcome: outcome,
+                    cause: nil,
+                    checks: [CheckResult(id: .readable, state: .held)],
+                    steps: [],
+                    device: DeviceFacts(
+                        identity: "device-a",
+                        platform: .linuxSimulated,
+                        model: "m",
+                        os: OSPin(version: "18.0", build: "x")
+                    ),
+                    agentVersion: "t",
+                    tools: [:],
+                    startedAt: 1,
+                    endedAt: 2,
+                    evidence: evidence,
+                    files: [],
+                    preservedDevice: nil
+                )
             )
         }
     }
@@ -155,14 +157,14 @@ struct FarmTests {
             }
             defer { vouching.cancel() }
             let evidence = Digest.sha256(of: [])
-            try fixture.host.say(.result(fixture.report(first, evidence: evidence)), route: "a")
+            try fixture.host.say(.result(try fixture.report(first, evidence: evidence)), route: "a")
             try await eventually("the late result is filed") {
                 fixture.host.messages(to: "a").contains(
                     .recorded(Acknowledgement(attempt: first.attempt, epoch: first.epoch, filing: .superseded))
                 )
             }
             // The same result twice, as after a lost acknowledgement.
-            for _ in 0..<2 { try fixture.host.say(.result(fixture.report(second, evidence: evidence)), route: "a") }
+            for _ in 0..<2 { try fixture.host.say(.result(try fixture.report(second, evidence: evidence)), route: "a") }
             try await eventually("both are acknowledged") {
                 fixture.host.messages(to: "a").filter {
                     $0 == .recorded(Acknowledgement(attempt: second.attempt, epoch: second.epoch, filing: .recorded))
@@ -197,7 +199,7 @@ struct FarmTests {
             let assignment = try await fixture.assignment(to: "a")
             let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
             try fixture.host.say(.accepted(reference), route: "a")
-            let report = fixture.report(assignment, evidence: .sha256(of: Array("never sent".utf8)))
+            let report = try fixture.report(assignment, evidence: .sha256(of: Array("never sent".utf8)))
             try fixture.host.say(.result(report), route: "a")
             try await eventually("the farm asks for it again by connecting anew") { fixture.host.connections == 2 }
             #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)

@@ -22,6 +22,7 @@ final class StandInHost: Sendable {
 
     private let state = Mutex(State())
     private let answersQueries: Bool
+    private let key = Result { try SigningKey.make() }
 
     /// - Parameter answersQueries: whether blob transfers are answered as a real host would.
     init(answersQueries: Bool = true) {
@@ -61,6 +62,13 @@ final class StandInHost: Sendable {
         _ = state.withLock { $0.inbound?.yield(bytes) }
     }
 
+    /// A report as the host's agents sign it.
+    func signed(_ report: AttemptReport) throws -> AttemptReport {
+        let key = try key.get()
+        let signature = try key.sign(try CanonicalJSON.encode(AttemptStatement(report)))
+        return report.with(AgentSignature(key: Hex.encode(key.publicBytes), signature: Hex.encode(signature)))
+    }
+
     func hangUp() {
         state.withLock { $0.inbound?.finish() }
     }
@@ -83,6 +91,7 @@ final class StandInHost: Sendable {
             slot: slot,
             agentVersion: "t",
             device: device,
+            key: Hex.encode(try key.get().publicBytes),
             highestEpoch: 0,
             features: [],
             tools: [:],

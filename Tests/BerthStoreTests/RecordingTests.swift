@@ -123,4 +123,60 @@ struct RecordingTests {
         #expect(try await farm.end(assignment, .passed, in: roomier) == .recorded)
         #expect(try await roomier.run(id: assignment.run).verdict == .passed)
     }
+
+    @Test("A result that the pinned key has not signed proves nothing, and a changed key is refused")
+    func signatures() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.addSlot("a")
+        let batch = try await fixture.submit()
+        let first = try #require(try await fixture.start("a"))
+        #expect(try await fixture.end(first, .passed, signedBy: try SigningKey.make()) == .recorded)
+        let entry = try #require(try await fixture.store.ledger(.simulator).entries.last)
+        #expect(entry.outcome == .void && entry.cause?.code == "signature-invalid" && entry.signature == nil)
+        let second = try #require(try await fixture.start("a"))
+        #expect(try await fixture.end(second, .passed) == .recorded)
+        #expect(try await fixture.store.run(id: batch.runs[0].id).verdict == .passed)
+        #expect(try await fixture.verifiedHead().length == 2)
+        let other = AgentHello(
+            slot: "a",
+            agentVersion: "0.1.0",
+            device: DeviceFacts(identity: "device-a", platform: .linuxSimulated, model: "Phone", os: StoreFixture.os),
+            key: Hex.encode(try SigningKey.make().publicBytes),
+            highestEpoch: 0,
+            features: [],
+            tools: [:],
+            running: nil,
+            unacknowledged: []
+        )
+        do {
+            try await fixture.store.recordSlot(other, host: "alpha", now: 9)
+            Issue.record("the other key was taken")
+        } catch {
+            #expect(error.code == "agent-key-changed")
+        }
+    }
+
+    @Test("A signature moved to an entry that says something else is found")
+    func signaturesBelongToTheirEntries() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.addSlot("a")
+        _ = try await fixture.submit()
+        try await fixture.end(try #require(try await fixture.start("a")), .failed)
+        let bytes = try #require(try await fixture.store.ledgerBytes(.simulator).last)
+        let forged = Array(String(decoding: bytes, as: UTF8.self).replacing("\"failed\"", with: "\"passed\"").utf8)
+        #expect(throws: LedgerChain.Break.self) {
+            try LedgerChain.verify(
+                [forged],
+                of: .simulator,
+                digest: { Digest(bytes: SHA256.digest(of: $0)) },
+                isSigned: { signature, statement in
+                    SigningKey.isValid(
+                        Hex.decode(signature.signature) ?? [],
+                        of: statement,
+                        publicBytes: Hex.decode(signature.key) ?? []
+                    )
+                }
+            )
+        }
+    }
 }

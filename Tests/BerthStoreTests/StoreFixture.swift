@@ -8,6 +8,8 @@ import SQLiteDatabase
 struct StoreFixture {
     static let os = OSPin(version: "18.0", build: "22A1")
     let folder: TemporaryDirectory
+    /// With which all agents of the fixture sign.
+    let key: SigningKey
     let store: Store
     let old = digest("old")
     let new = digest("new")
@@ -16,6 +18,7 @@ struct StoreFixture {
 
     init(sizeLimit: Int64? = nil) async throws {
         folder = try TemporaryDirectory()
+        key = try SigningKey.make()
         store = try await Store.open(path: "\(folder.path)/store.sqlite", sizeLimit: sizeLimit)
         for (name, id) in [("old", old), ("new", new)] {
             _ = try await store.addBuild(id, Self.description(name), size: 1, now: 1)
@@ -66,6 +69,7 @@ struct StoreFixture {
             slot: slot,
             agentVersion: "0.1.0",
             device: facts,
+            key: Hex.encode(key.publicBytes),
             highestEpoch: epoch,
             features: [],
             tools: ["simctl": "1"],
@@ -117,9 +121,10 @@ struct StoreFixture {
         _ outcome: Outcome,
         host: String = "alpha",
         os: OSPin = Self.os,
+        signedBy signer: SigningKey? = nil,
         in other: Store? = nil
     ) async throws -> Acknowledgement.Filing {
-        let report = AttemptReport(
+        let unsigned = AttemptReport(
             run: assignment.run,
             attempt: assignment.attempt,
             epoch: assignment.epoch,
@@ -136,6 +141,11 @@ struct StoreFixture {
             files: [],
             preservedDevice: nil
         )
+        let signer = signer ?? key
+        let signature = try signer.sign(try CanonicalJSON.encode(AttemptStatement(unsigned)))
+        let report = unsigned.with(
+            AgentSignature(key: Hex.encode(signer.publicBytes), signature: Hex.encode(signature))
+        )
         let bytes = try CanonicalJSON.encode(report)
         return try await (other ?? store).record(report, bytes: bytes, host: host, now: 7)
     }
@@ -143,6 +153,17 @@ struct StoreFixture {
     /// The simulator ledger's head, after the whole chain was followed.
     func verifiedHead() async throws -> LedgerHead {
         let bytes = try await store.ledgerBytes(.simulator)
-        return try LedgerChain.verify(bytes, of: .simulator) { Digest(bytes: SHA256.digest(of: $0)) }
+        return try LedgerChain.verify(
+            bytes,
+            of: .simulator,
+            digest: { Digest(bytes: SHA256.digest(of: $0)) },
+            isSigned: { signature, statement in
+                SigningKey.isValid(
+                    Hex.decode(signature.signature) ?? [],
+                    of: statement,
+                    publicBytes: Hex.decode(signature.key) ?? []
+                )
+            }
+        )
     }
 }

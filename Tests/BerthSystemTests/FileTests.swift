@@ -70,4 +70,20 @@ struct FileTests {
         #expect(Hex.decode("00ff10") == [0, 255, 16])
         #expect(Hex.decode("0") == nil && Hex.decode("zz") == nil)
     }
+
+    @Test func signaturesAgreeWithTheirStandard() throws {
+        // RFC 8032, section 7.1, test 2
+        let secret = try #require(Hex.decode("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"))
+        let key = try SigningKey(privateBytes: secret)
+        #expect(Hex.encode(key.publicBytes) == "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
+        let signature = try key.sign([0x72])
+        #expect(
+            Hex.encode(signature)
+                == "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+        )
+        #expect(SigningKey.isValid(signature, of: [0x72], publicBytes: key.publicBytes))
+        #expect(!SigningKey.isValid(signature, of: [0x73], publicBytes: key.publicBytes))
+        #expect(!SigningKey.isValid([], of: [0x72], publicBytes: key.publicBytes))
+        #expect(throws: SigningKey.Failure.malformedKey) { try SigningKey(privateBytes: [1, 2, 3]) }
+    }
 }

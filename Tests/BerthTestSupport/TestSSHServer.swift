@@ -161,21 +161,25 @@ package final class TestSSHServer: Sendable {
         return line.flatMap { Int32($0.dropFirst(5).trimmingCharacters(in: .whitespaces)) }
     }
 
+    /// A free port below those that outgoing connections get, so that nobody takes it before the server does.
     private static func freePort() throws -> UInt16 {
-        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard number >= 0 else { throw SystemError(operation: "make a socket") }
-        let descriptor = FileDescriptor(adopting: number)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor.number, $0, size) == 0 ? getsockname(descriptor.number, $0, &size) : -1
+        for _ in 0..<100 {
+            let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            guard number >= 0 else { throw SystemError(operation: "make a socket") }
+            let descriptor = FileDescriptor(adopting: number)
+            let port = UInt16.random(in: 10_000..<30_000)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            address.sin_port = port.bigEndian
+            let code = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
             }
+            if code == 0 { return port }
         }
-        guard code == 0 else { throw SystemError(operation: "find a free port") }
-        return UInt16(bigEndian: address.sin_port)
+        throw Failure(description: "found no free port")
     }
 
     private static func text(of path: String) throws -> String {

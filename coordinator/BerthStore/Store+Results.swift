@@ -32,7 +32,11 @@ extension Store {
                 return .superseded
             }
             let pins = try row.json(Pins.self, "pins")
-            let ending = Ending(report: report, pins: pins)
+            let key = try connection.firstRow(
+                "SELECT agent_key FROM device WHERE identity = ?",
+                [try row.value("device")]
+            )?.optionalText("agent_key")
+            let ending = Ending(report: report, pins: pins, agentKey: key)
             try Self.end(row, ending, report: String(decoding: bytes, as: UTF8.self), now: now, connection)
             return .recorded
         }
@@ -74,25 +78,45 @@ extension Store {
         let agentVersion: String
         let tools: [String: String]
         let evidence: Digest?
+        let signature: AgentSignature?
 
-        /// A report proves something about the pinned platform and system only when its device had them.
-        init(report: AttemptReport, pins: Pins) {
-            let fits = report.device.platform == pins.platform && report.device.os == pins.os
-            let isTrusted = fits || !report.outcome.decides
-            outcome = isTrusted ? report.outcome : .void
-            cause =
-                isTrusted
-                ? report.cause
-                : OutcomeCause(
-                    "device-changed",
-                    "the attempt ran on \(report.device.platform.rawValue) \(report.device.os), and its run pins "
-                        + "\(pins.platform.rawValue) \(pins.os)"
-                )
+        /// A report proves something about the pinned platform and system only when its device had them, and when its
+        /// agent, whose key is pinned, has signed it.
+        init(report: AttemptReport, pins: Pins, agentKey: String?) {
+            let doubt = report.outcome.decides ? Self.doubt(report, pins, agentKey) : nil
+            outcome = doubt == nil ? report.outcome : .void
+            cause = doubt ?? report.cause
+            signature = doubt == nil && Self.isSigned(report, agentKey) ? report.signature : nil
             checks = report.checks
             device = report.device
             agentVersion = report.agentVersion
             tools = report.tools
             evidence = report.evidence
+        }
+
+        private static func doubt(_ report: AttemptReport, _ pins: Pins, _ agentKey: String?) -> OutcomeCause? {
+            if report.device.platform != pins.platform || report.device.os != pins.os {
+                return OutcomeCause(
+                    "device-changed",
+                    "the attempt ran on \(report.device.platform.rawValue) \(report.device.os), and its run pins "
+                        + "\(pins.platform.rawValue) \(pins.os)"
+                )
+            }
+            guard isSigned(report, agentKey) else {
+                return OutcomeCause(
+                    "signature-invalid",
+                    "the report does not carry a valid signature by the key that is pinned for the slot's device"
+                )
+            }
+            return nil
+        }
+
+        private static func isSigned(_ report: AttemptReport, _ agentKey: String?) -> Bool {
+            guard let signature = report.signature, let agentKey, signature.key == agentKey,
+                let key = Hex.decode(signature.key), let bytes = Hex.decode(signature.signature),
+                let statement = try? CanonicalJSON.encode(AttemptStatement(report))
+            else { return false }
+            return SigningKey.isValid(bytes, of: statement, publicBytes: key)
         }
 
         init(lost row: DatabaseRow, cause: OutcomeCause) throws {
@@ -103,6 +127,7 @@ extension Store {
             agentVersion = try row.text("agent_version")
             tools = try row.json([String: String].self, "tools")
             evidence = nil
+            signature = nil
         }
     }
 
@@ -177,6 +202,7 @@ extension Store {
             cause: ending.cause,
             checks: ending.checks,
             evidence: ending.evidence,
+            signature: ending.signature,
             deciding: ending.outcome.decides
         )
         let bytes = try CanonicalJSON.encode(entry)

@@ -3,7 +3,7 @@ import SQLiteDatabase
 
 extension Store {
     /// Takes in what an agent says of its slot and device. The device's epoch never goes back.
-    /// - Throws: `StoreError.slotOfOtherHost`, `.unknownHost`, `.invalidName`, `.epochOutOfRange`
+    /// - Throws: `StoreError.slotOfOtherHost`, `.unknownHost`, `.invalidName`, `.epochOutOfRange`, `.agentKeyChanged`
     package func recordSlot(_ hello: AgentHello, host: String, now: Int64) throws(StoreError) {
         guard SlotName.isValid(hello.slot) else { throw .invalidName(what: "slot", name: hello.slot) }
         guard hello.highestEpoch < 1 << 62 else {
@@ -17,12 +17,20 @@ extension Store {
             if let owner = try known?.text("host"), owner != host {
                 throw StoreError.slotOfOtherHost(slot: hello.slot, host: owner)
             }
+            let device = try connection.firstRow(
+                "SELECT agent_key FROM device WHERE identity = ?",
+                [.text(hello.device.identity)]
+            )
+            if let pinned = try device?.optionalText("agent_key"), pinned != hello.key {
+                throw StoreError.agentKeyChanged(slot: hello.slot, pinned: pinned, shown: hello.key ?? "none")
+            }
             try connection.execute(
                 """
-                INSERT INTO device (identity, highest_epoch) VALUES (?, ?)
-                ON CONFLICT (identity) DO UPDATE SET highest_epoch = max(highest_epoch, excluded.highest_epoch)
+                INSERT INTO device (identity, highest_epoch, agent_key) VALUES (?, ?, ?)
+                ON CONFLICT (identity) DO UPDATE SET highest_epoch = max(highest_epoch, excluded.highest_epoch),
+                    agent_key = excluded.agent_key
                 """,
-                [.text(hello.device.identity), .integer(Int64(hello.highestEpoch))]
+                [.text(hello.device.identity), .integer(Int64(hello.highestEpoch)), .init(hello.key)]
             )
             try connection.execute(
                 """

@@ -15,6 +15,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case unknownSlot(name: String)
     /// The slot's name is in use on another host.
     case slotOfOtherHost(slot: String, host: String)
+    /// The agent of a known device shows another signing key than the one pinned at its first hello.
+    case agentKeyChanged(slot: String, pinned: String, shown: String)
     /// The highest epoch that an agent reported leaves no room to continue.
     case epochOutOfRange(slot: String, epoch: UInt64)
     case tokenTaken(name: String)
@@ -52,6 +54,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .invalidName: "invalid-name"
         case .unknownSlot: "unknown-slot"
         case .slotOfOtherHost: "slot-of-other-host"
+        case .agentKeyChanged: "agent-key-changed"
         case .epochOutOfRange: "epoch-out-of-range"
         case .tokenTaken: "token-taken"
         case .unknownBatch: "unknown-batch"
@@ -85,6 +88,10 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .unknownSlot(let name): "no agent has reported a slot called \(name.debugDescription) yet"
         case .slotOfOtherHost(let slot, let host):
             "slot \(slot) belongs to host \(host): give the slots of different hosts different names"
+        case .agentKeyChanged(let slot, let pinned, let shown):
+            "the agent of slot \(slot) signs with the key \(shown.prefix(16))…, and \(pinned.prefix(16))… is pinned for its "
+                + "device: if its state folder was tampered with, look at the host; if it was set up anew, remove the "
+                + "file `identity` there too, so that it counts as a new device"
         case .epochOutOfRange(let slot, let epoch):
             "slot \(slot) reports epoch \(epoch), above which nothing can be counted: its agent's state is damaged"
         case .tokenTaken(let name): "a token called \(name) exists with another value or role: choose another name"

@@ -85,7 +85,9 @@ enum StoreSchema {
         -- Epochs belong to the device, whichever slot it is in.
         CREATE TABLE device (
             identity TEXT PRIMARY KEY,
-            highest_epoch INTEGER NOT NULL CHECK (highest_epoch >= 0)
+            highest_epoch INTEGER NOT NULL CHECK (highest_epoch >= 0),
+            -- Pinned at the device's first hello that brings one.
+            agent_key TEXT CHECK (length(agent_key) = 64)
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE slot (

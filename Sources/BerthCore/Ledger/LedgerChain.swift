@@ -13,12 +13,14 @@ package enum LedgerChain {
     ///   - entries: the canonical bytes, in order.
     ///   - ledger: which of the two they are said to be.
     ///   - digest: SHA-256.
+    ///   - isSigned: whether a signature over some bytes is valid; absent: signatures are not looked at.
     /// - Returns: the head.
     /// - Throws: `Break`
     package static func verify(
         _ entries: [[UInt8]],
         of ledger: DeviceKind,
-        digest: ([UInt8]) -> Digest
+        digest: ([UInt8]) -> Digest,
+        isSigned: ((AgentSignature, [UInt8]) -> Bool)? = nil
     ) throws(Break) -> LedgerHead {
         var previous = LedgerEntry.beginning
         var deciding: Set<String> = []
@@ -27,9 +29,11 @@ package enum LedgerChain {
             let sequence = Int64(index) + 1
             let entry: LedgerEntry
             let again: [UInt8]
+            let statement: [UInt8]
             do {
                 entry = try CanonicalJSON.decode(LedgerEntry.self, from: bytes, document: "ledger entry \(sequence)")
                 again = try CanonicalJSON.encode(entry)
+                statement = try CanonicalJSON.encode(AttemptStatement(entry))
             } catch {
                 throw Break(sequence: sequence, problem: "\(error)")
             }
@@ -59,6 +63,18 @@ package enum LedgerChain {
             }
             guard !entry.deciding || deciding.insert(entry.run).inserted else {
                 throw Break(sequence: sequence, problem: "run \(entry.run) is decided a second time")
+            }
+            if let isSigned {
+                if let signature = entry.signature {
+                    guard isSigned(signature, statement) else {
+                        throw Break(
+                            sequence: sequence,
+                            problem: "the agent's signature does not fit what the entry says"
+                        )
+                    }
+                } else if entry.deciding {
+                    throw Break(sequence: sequence, problem: "it decides its run and no agent has signed it")
+                }
             }
             previous = digest(bytes)
         }

@@ -26,6 +26,9 @@ package struct LedgerEntry: Sendable, Hashable, Codable {
     package let checks: [CheckResult]
     /// The evidence manifest; absent for an attempt that left none.
     package let evidence: Digest?
+    /// The agent's signature over the entry's `AttemptStatement`; absent when nobody vouches for the outcome: a lost
+    /// attempt, or a report that the coordinator itself judged otherwise.
+    package let signature: AgentSignature?
     /// Whether this entry decides its run. At most one entry of a run does.
     package let deciding: Bool
 
@@ -48,6 +51,7 @@ package struct LedgerEntry: Sendable, Hashable, Codable {
         cause: OutcomeCause?,
         checks: [CheckResult],
         evidence: Digest?,
+        signature: AgentSignature? = nil,
         deciding: Bool
     ) {
         format = 1
@@ -69,6 +73,7 @@ package struct LedgerEntry: Sendable, Hashable, Codable {
         self.cause = cause
         self.checks = checks
         self.evidence = evidence
+        self.signature = signature
         self.deciding = deciding
     }
 

@@ -40,6 +40,8 @@ package struct AttemptReport: Sendable, Hashable, Codable {
     package let files: [EvidenceFile]
     /// The simulated device kept for inspection after a failure (E2).
     package let preservedDevice: String?
+    /// The agent's signature over the report's `AttemptStatement`.
+    package let signature: AgentSignature?
 
     package init(
         run: String,
@@ -56,7 +58,8 @@ package struct AttemptReport: Sendable, Hashable, Codable {
         endedAt: Int64,
         evidence: Digest,
         files: [EvidenceFile],
-        preservedDevice: String?
+        preservedDevice: String?,
+        signature: AgentSignature? = nil
     ) {
         format = 1
         self.run = run
@@ -74,6 +77,29 @@ package struct AttemptReport: Sendable, Hashable, Codable {
         self.evidence = evidence
         self.files = files
         self.preservedDevice = preservedDevice
+        self.signature = signature
+    }
+
+    /// The same report with its agent's signature.
+    package func with(_ signature: AgentSignature) -> AttemptReport {
+        AttemptReport(
+            run: run,
+            attempt: attempt,
+            epoch: epoch,
+            outcome: outcome,
+            cause: cause,
+            checks: checks,
+            steps: steps,
+            device: device,
+            agentVersion: agentVersion,
+            tools: tools,
+            startedAt: startedAt,
+            endedAt: endedAt,
+            evidence: evidence,
+            files: files,
+            preservedDevice: preservedDevice,
+            signature: signature
+        )
     }
 }
 

@@ -139,6 +139,8 @@ package struct AgentHello: Sendable, Hashable, Codable {
     package let slot: String
     package let agentVersion: String
     package let device: DeviceFacts
+    /// The agent's public key, 64 hexadecimal digits: pinned at the device's first hello.
+    package let key: String?
     /// The highest epoch that this agent has seen for its device.
     package let highestEpoch: UInt64
     package let features: [String]
@@ -153,6 +155,7 @@ package struct AgentHello: Sendable, Hashable, Codable {
         slot: String,
         agentVersion: String,
         device: DeviceFacts,
+        key: String? = nil,
         highestEpoch: UInt64,
         features: [String],
         tools: [String: String],
@@ -163,6 +166,7 @@ package struct AgentHello: Sendable, Hashable, Codable {
         self.slot = slot
         self.agentVersion = agentVersion
         self.device = device
+        self.key = key
         self.highestEpoch = highestEpoch
         self.features = features
         self.tools = tools

@@ -1,5 +1,6 @@
 import BerthArchive
 import BerthCore
+import BerthSystem
 
 /// Prints a ledger and follows its chain.
 struct LedgerCommand: Command {
@@ -42,7 +43,17 @@ struct LedgerCommand: Command {
     /// Follows the chain over the entries' canonical bytes, up to the head that the answer claims.
     static func verify(_ view: LedgerView, _ kind: DeviceKind) throws {
         let bytes = try view.entries.map { try CanonicalJSON.encode($0) }
-        let head = try LedgerChain.verify(bytes, of: kind) { Digest.sha256(of: $0) }
+        let head = try LedgerChain.verify(
+            bytes,
+            of: kind,
+            digest: { Digest.sha256(of: $0) },
+            isSigned: { signature, statement in
+                guard let key = Hex.decode(signature.key), let bytes = Hex.decode(signature.signature) else {
+                    return false
+                }
+                return SigningKey.isValid(bytes, of: statement, publicBytes: key)
+            }
+        )
         guard head == view.head else {
             throw CommandFailure(
                 .badInput,

@@ -23,7 +23,7 @@ enum AttemptRecovery {
             } else {
                 let finished = try report(assignment, parts, folder: "\(workFolder)/\(assignment.attempt)")
                 try await parts.execution.driver.clean()
-                try parts.results.keep(finished.report, blobs: finished.blobs)
+                try parts.results.keep(try AgentKey.sign(finished.report, with: parts.key), blobs: finished.blobs)
                 try journal.append(.result(reference, finished.report.outcome))
                 log.notice("the agent died during an attempt", ["attempt": assignment.attempt])
             }

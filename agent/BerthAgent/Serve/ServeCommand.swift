@@ -61,7 +61,8 @@ package enum ServeCommand {
                 workFolder: workFolder,
                 statusTimeout: options.statusTimeout
             ),
-            features: driver.features
+            features: driver.features,
+            key: try AgentKey.load(state: options.state)
         )
         try await AttemptRecovery.run(parts, workFolder: workFolder)
         let agent = SlotAgent(parts)

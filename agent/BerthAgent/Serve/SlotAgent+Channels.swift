@@ -123,6 +123,7 @@ extension SlotAgent {
                     slot: parts.slot,
                     agentVersion: BerthVersion.text,
                     device: driver.facts,
+                    key: Hex.encode(parts.key.publicBytes),
                     highestEpoch: parts.journal.state.highestEpoch,
                     features: parts.features,
                     tools: driver.tools,

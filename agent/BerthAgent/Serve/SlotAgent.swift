@@ -14,6 +14,8 @@ package final class SlotAgent: Sendable {
         package let results: PendingResults
         package let execution: AttemptExecution.Settings
         package let features: [String]
+        /// Signs reports.
+        package let key: SigningKey
     }
 
     /// An adopted connection.
@@ -154,7 +156,7 @@ package final class SlotAgent: Sendable {
         let reference = AttemptReference(attempt: report.attempt, epoch: report.epoch)
         let parts = parts
         try await Threads.run(name: "keep result") {
-            try parts.results.keep(report, blobs: finished.blobs)
+            try parts.results.keep(try AgentKey.sign(report, with: parts.key), blobs: finished.blobs)
             try parts.journal.append(.result(reference, report.outcome))
         }
         let sender = state.withLock { state in
