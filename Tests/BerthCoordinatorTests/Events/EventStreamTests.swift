@@ -109,7 +109,14 @@ struct EventStreamTests {
             for round in 0..<200 {
                 for number in 0..<500 { farm.farm.changes.publish(.init(.run, "\(name)-\(round)-\(number)")) }
             }
-            farm.farm.changes.publish(.init(.run, "after"))
+            // A notice that finds a reader behind becomes part of its resync, so this one is told until both have it.
+            let teller = Task {
+                while !Task.isCancelled {
+                    farm.farm.changes.publish(.init(.run, "after"))
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            defer { teller.cancel() }
             #expect(try await lively.wait(for: "run", "after"))
             // 100,000 notices of 300 bytes were published; the stuck reader is owed a small part of that.
             #expect(try await stuck.wait(for: "run", "after"))

@@ -173,6 +173,6 @@ struct ServedFarm {
             files: [],
             preservedDevice: nil
         )
-        try host.say(.result(report), route: slot)
+        try host.say(.result(try host.signed(report)), route: slot)
     }
 }
