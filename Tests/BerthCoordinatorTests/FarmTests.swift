@@ -5,6 +5,7 @@ import BerthStore
 import BerthSystem
 import BerthTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 /// What the farm does when hosts and agents come, go and fall silent.
@@ -134,28 +135,24 @@ struct FarmTests {
             let batch = try await fixture.submit(runs: 1)
             try await fixture.host.greet()
             try fixture.host.join("a")
-            let first = try await fixture.assignment(to: "a")
-            let reference = AttemptReference(attempt: first.attempt, epoch: first.epoch)
-            try fixture.host.say(.accepted(reference), route: "a")
-            // A heartbeat that does not vouch for the attempt renews nothing.
-            let second = try await {
-                while fixture.host.assignments(to: "a").count < 2 {
-                    try fixture.host.say(.heartbeat(Heartbeat(sequence: 1, running: nil)), route: "a")
-                    try await Task.sleep(for: .milliseconds(50))
-                }
-                return fixture.host.assignments(to: "a")[1]
-            }()
-            #expect(second.run == first.run && second.attempt != first.attempt && second.epoch > first.epoch)
-            // The second attempt is vouched for, so that only the first one is lost.
-            let again = AttemptReference(attempt: second.attempt, epoch: second.epoch)
-            try fixture.host.say(.accepted(again), route: "a")
-            let vouching = Task {
+            // The agent lives all the time; only what it vouches for is renewed once it was accepted.
+            let vouched = Mutex<AttemptReference?>(nil)
+            let beating = Task {
                 while !Task.isCancelled {
-                    try fixture.host.say(.heartbeat(Heartbeat(sequence: 2, running: again)), route: "a")
+                    let running = vouched.withLock { $0 }
+                    try fixture.host.say(.heartbeat(Heartbeat(sequence: 1, running: running)), route: "a")
                     try await Task.sleep(for: .milliseconds(50))
                 }
             }
-            defer { vouching.cancel() }
+            defer { beating.cancel() }
+            let first = try await fixture.assignment(to: "a")
+            let reference = AttemptReference(attempt: first.attempt, epoch: first.epoch)
+            try fixture.host.say(.accepted(reference), route: "a")
+            let second = try await fixture.assignment(to: "a", number: 2)
+            #expect(second.run == first.run && second.attempt != first.attempt && second.epoch > first.epoch)
+            let again = AttemptReference(attempt: second.attempt, epoch: second.epoch)
+            vouched.withLock { $0 = again }
+            try fixture.host.say(.accepted(again), route: "a")
             let evidence = Digest.sha256(of: [])
             try fixture.host.say(.result(try fixture.report(first, evidence: evidence)), route: "a")
             try await eventually("the late result is filed") {

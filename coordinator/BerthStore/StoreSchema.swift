@@ -3,7 +3,7 @@ import SQLiteDatabase
 /// The database's shape, as numbered steps forward. A step that was released is never changed; a new one follows it.
 enum StoreSchema {
     /// Steps from nothing to the present; the schema version is the number of steps taken.
-    static let steps = [first, second]
+    static let steps = [first, second, third]
 
     /// Takes the steps that the file lacks, each as one transaction.
     /// - Throws: `StoreError.newerSchema` for a file of a newer program, `DatabaseError`.
@@ -20,6 +20,11 @@ enum StoreSchema {
             }
         }
     }
+
+    /// The agent's key, pinned at its device's first hello that brings one.
+    private static let third = """
+        ALTER TABLE device ADD COLUMN agent_key TEXT CHECK (length(agent_key) = 64);
+        """
 
     /// Labels in requirements, names of batches, replays.
     private static let second = """
@@ -85,9 +90,7 @@ enum StoreSchema {
         -- Epochs belong to the device, whichever slot it is in.
         CREATE TABLE device (
             identity TEXT PRIMARY KEY,
-            highest_epoch INTEGER NOT NULL CHECK (highest_epoch >= 0),
-            -- Pinned at the device's first hello that brings one.
-            agent_key TEXT CHECK (length(agent_key) = 64)
+            highest_epoch INTEGER NOT NULL CHECK (highest_epoch >= 0)
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE slot (

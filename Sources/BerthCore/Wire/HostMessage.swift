@@ -4,6 +4,8 @@ package enum HostMessage: TypedMessage {
     case hostHello(HostHello)
     /// From `attach`: answer to a query.
     case missing(MissingBlobs)
+    /// From `attach`: bytes of a blob have been written, so that many more may be on their way.
+    case received(ReceivedBytes)
     /// From `attach`: a blob is whole, checked and in the host's cache.
     case stored(StoredBlob)
     /// From `attach`: a blob was refused.
@@ -26,6 +28,7 @@ package enum HostMessage: TypedMessage {
         switch try container.decode(String.self, forKey: .type) {
         case "host-hello": self = .hostHello(try .init(from: decoder))
         case "missing": self = .missing(try .init(from: decoder))
+        case "received": self = .received(try .init(from: decoder))
         case "stored": self = .stored(try .init(from: decoder))
         case "refused": self = .refused(try .init(from: decoder))
         case "slot-left": self = .slotLeft(try .init(from: decoder))
@@ -51,6 +54,7 @@ package enum HostMessage: TypedMessage {
             switch self {
             case .hostHello(let body): ("host-hello", body)
             case .missing(let body): ("missing", body)
+            case .received(let body): ("received", body)
             case .stored(let body): ("stored", body)
             case .refused(let body): ("refused", body)
             case .slotLeft(let body): ("slot-left", body)
@@ -103,6 +107,17 @@ package struct MissingBlobs: Sendable, Hashable, Codable {
     package init(request: UInt64, missing: [Missing]) {
         self.request = request
         self.missing = missing
+    }
+}
+
+package struct ReceivedBytes: Sendable, Hashable, Codable {
+    package let digest: Digest
+    /// How many bytes of one chunk.
+    package let count: Int
+
+    package init(digest: Digest, count: Int) {
+        self.digest = digest
+        self.count = count
     }
 }
 

@@ -35,7 +35,7 @@ final class BlobReceiver {
     }
 
     /// Takes a chunk.
-    /// - Returns: the messages that tell of a blob that is whole or refused.
+    /// - Returns: the message that tells of the bytes, or of a blob that is whole or refused.
     func take(_ chunk: Chunk) -> [HostMessage] {
         let digest = chunk.digest
         if cache.contains(digest) {
@@ -51,7 +51,9 @@ final class BlobReceiver {
             let partial = try open[digest] ?? cache.begin(BlobReference(digest: digest, size: size))
             open[digest] = partial
             try partial.write(offset: chunk.offset, bytes: chunk.bytes)
-            guard partial.isWhole else { return [] }
+            guard partial.isWhole else {
+                return [.received(ReceivedBytes(digest: digest, count: chunk.bytes.count))]
+            }
             forget(digest)
             try partial.commit()
             return [.stored(StoredBlob(digest: digest))]

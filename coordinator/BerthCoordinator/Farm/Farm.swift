@@ -243,7 +243,7 @@ package actor Farm {
         case .result(let report): try await record(report, slot: name, from: link)
         case .closing(let closing):
             slotLeft(name, host: link.host.name, reason: closing.reason)
-        case .hostHello, .missing, .stored, .refused, .slotLeft:
+        case .hostHello, .missing, .received, .stored, .refused, .slotLeft:
             throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "only the host itself says this")
         }
     }

@@ -2,7 +2,13 @@ import BerthCore
 import BerthSystem
 
 /// Blobs on their way to one host during one connection. Each travels once, however many attempts wait for it.
+///
+/// Only so many bytes are under way that a heartbeat's answer behind them waits half a second at 1 MB/s: the host says
+/// what it has written, and more follows.
 actor BlobTransfers {
+    /// Most bytes that are sent and not yet written by the host.
+    static let window = 512 << 10
+
     private let host: String
     private let archive: CoordinatorArchive
     private let channel: HostChannel
@@ -10,6 +16,9 @@ actor BlobTransfers {
     private var queries: [UInt64: CheckedContinuation<MissingBlobs, any Error>] = [:]
     private var confirmations: [Digest: CheckedContinuation<Void, any Error>] = [:]
     private var inFlight: [Digest: Task<Void, any Error>] = [:]
+    /// Bytes of each blob that are sent and not yet written.
+    private var underWay: [Digest: Int] = [:]
+    private var waitingForRoom: [CheckedContinuation<Void, any Error>] = []
     private var ended: (any Error)?
 
     init(host: String, archive: CoordinatorArchive, channel: HostChannel) {
@@ -42,11 +51,19 @@ actor BlobTransfers {
         queries.removeValue(forKey: missing.request)?.resume(returning: missing)
     }
 
+    func received(_ bytes: ReceivedBytes) {
+        guard let sent = underWay[bytes.digest] else { return }
+        underWay[bytes.digest] = max(sent - bytes.count, 0)
+        makeRoom()
+    }
+
     func stored(_ digest: Digest) {
+        forget(digest)
         confirmations.removeValue(forKey: digest)?.resume()
     }
 
     func refused(_ refusal: RefusedBlob) {
+        forget(refusal.digest)
         confirmations.removeValue(forKey: refusal.digest)?
             .resume(throwing: HostLinkError.blobRefused(refusal.digest, reason: refusal.reason))
     }
@@ -56,6 +73,8 @@ actor BlobTransfers {
         ended = error
         for query in queries.values { query.resume(throwing: error) }
         for confirmation in confirmations.values { confirmation.resume(throwing: error) }
+        for waiting in waitingForRoom { waiting.resume(throwing: error) }
+        waitingForRoom = []
         queries = [:]
         confirmations = [:]
     }
@@ -95,9 +114,31 @@ actor BlobTransfers {
         repeat {
             let bytes = try await archive.read(blob.digest, offset: offset, count: Frame.chunkSize)
             let chunk = Chunk(digest: blob.digest, offset: offset, bytes: bytes)
+            try await waitForRoom(bytes.count, of: blob.digest)
             try await channel.send(Frame(type: .chunk, route: "", payload: chunk.payload).bytes, .bulk)
             offset += UInt64(bytes.count)
             if bytes.isEmpty { break }
         } while Int64(offset) < blob.size
+    }
+
+    private func waitForRoom(_ count: Int, of digest: Digest) async throws {
+        while underWay.values.reduce(0, +) + count > Self.window {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                if let ended { return continuation.resume(throwing: ended) }
+                waitingForRoom.append(continuation)
+            }
+        }
+        underWay[digest, default: 0] += count
+    }
+
+    private func forget(_ digest: Digest) {
+        underWay[digest] = nil
+        makeRoom()
+    }
+
+    private func makeRoom() {
+        let waiting = waitingForRoom
+        waitingForRoom = []
+        for continuation in waiting { continuation.resume() }
     }
 }

@@ -144,6 +144,7 @@ actor HostLink {
             await farm.hostConnected(host.name)
             log.notice("Host connected", ["host": host.name, "agent": hello.agentVersion])
         case .missing(let missing): await transfers?.answered(missing)
+        case .received(let bytes): await transfers?.received(bytes)
         case .stored(let stored): await transfers?.stored(stored.digest)
         case .refused(let refused): await transfers?.refused(refused)
         case .slotLeft(let left): await farm.slotLeft(left.slot, host: host.name, reason: left.reason)
