@@ -102,7 +102,7 @@ struct InventoryTests {
         await farm.store.close()
         let connection = try DatabaseConnection(path: farm.path)
         try connection.setSchemaVersion(7)
-        let refusal = StoreError.newerSchema(path: farm.path, found: 7, known: 2)
+        let refusal = StoreError.newerSchema(path: farm.path, found: 7, known: 3)
         await #expect(throws: refusal) { try await Store.open(path: farm.path) }
         #expect(refusal.description.contains("version 7") && refusal.description.contains("up to 2"))
         #expect(try connection.schemaVersion() == 7)
