@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Locks, deaths, lost acknowledgements, leases: what keeps an attempt from being run or recorded twice.
-@Suite(.timeLimit(.minutes(1))) struct AgentLifeTests {
+@Suite(.timeLimit(.minutes(5))) struct AgentLifeTests {
     /// Builds of which the new one never writes its status file.
     private func hanging(_ host: AgentHost) async throws -> [TestBuild] {
         [

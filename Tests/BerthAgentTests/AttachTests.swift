@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// `attach` on its own, with agents that the tests play.
-@Suite(.timeLimit(.minutes(1))) struct AttachTests {
+@Suite(.timeLimit(.minutes(5))) struct AttachTests {
     /// An agent of the test's own: a socket in the folder.
     private final class PlayedAgent: Sendable {
         let listener: UnixListener

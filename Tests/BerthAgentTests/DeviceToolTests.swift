@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Failures of the device tool through the real agent: they are the farm's, whatever the builds are.
-@Suite(.timeLimit(.minutes(1))) struct DeviceToolTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceToolTests {
     private func perform(_ host: AgentHost, _ tool: String) async throws -> AttemptReport {
         try host.wrapTool(tool)
         try await host.serve(wrapped: true)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A real agent behind a real `attach`, the simulated device, and the sample apps.
-@Suite(.timeLimit(.minutes(1))) struct SampleBuildTests {
+@Suite(.timeLimit(.minutes(5))) struct SampleBuildTests {
     @Test("G1, G2, D2, E1: the correct build passes, with complete evidence, and its device is deleted")
     func correct() async throws {
         try await AgentHost.run { host in

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// What apps can do wrong, through the real agent: each ends with the outcome that its place in the attempt demands.
-@Suite(.timeLimit(.minutes(1))) struct ScriptedAppTests {
+@Suite(.timeLimit(.minutes(5))) struct ScriptedAppTests {
     /// A way to go wrong and the end of the cause's code that it leads to.
     static let misdeeds = [
         ("exit", "crashed"), ("crash", "crashed"), ("hang", "hung"), ("malformed", "status-malformed"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import berth
 
-@Suite("Commands over the API", .timeLimit(.minutes(1)))
+@Suite("Commands over the API", .timeLimit(.minutes(5)))
 struct APICommandTests {
     private func address(_ peer: HTTPPeer) -> [String: String] { ["BERTH_COORDINATOR": peer.address] }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import berth
 
-@Suite("berth build add", .timeLimit(.minutes(1)))
+@Suite("berth build add", .timeLimit(.minutes(5)))
 struct BuildAddTests {
     /// Fewer than four files came at the same time.
     private struct Lonely: Error {}

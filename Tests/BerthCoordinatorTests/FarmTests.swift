@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// What the farm does when hosts and agents come, go and fall silent.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FarmTests {
     private struct Fixture {
         let store: Store

@@ -3,7 +3,7 @@ import BerthTestSupport
 import Foundation
 import Testing
 
-@Suite("SSH authentication", .timeLimit(.minutes(1)))
+@Suite("SSH authentication", .timeLimit(.minutes(5)))
 struct AuthenticationTests {
     @Test("Keys that cannot serve are refused before a connection is made, each with its reason")
     func unusableKeys() async throws {

@@ -4,7 +4,7 @@ import BerthTestSupport
 import Foundation
 import Testing
 
-@Suite("SSH connection loss", .timeLimit(.minutes(1)))
+@Suite("SSH connection loss", .timeLimit(.minutes(5)))
 struct ConnectionLossTests {
     @Test("A killed connection ends the channel with its cause; after a restart of sshd it opens again")
     func killedConnection() async throws {

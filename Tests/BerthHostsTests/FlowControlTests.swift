@@ -3,7 +3,7 @@ import BerthTestSupport
 import Foundation
 import Testing
 
-@Suite("SSH lanes and back-pressure", .timeLimit(.minutes(1)))
+@Suite("SSH lanes and back-pressure", .timeLimit(.minutes(5)))
 struct FlowControlTests {
     @Test("A control message overtakes queued bulk, and splits no bulk message")
     func overtaking() async throws {

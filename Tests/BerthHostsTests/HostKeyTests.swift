@@ -3,7 +3,7 @@ import BerthTestSupport
 import Foundation
 import Testing
 
-@Suite("Host keys", .timeLimit(.minutes(1)))
+@Suite("Host keys", .timeLimit(.minutes(5)))
 struct HostKeyTests {
     /// A fixed key and the fingerprint that ssh-keygen -l prints for it.
     private let line = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"

@@ -45,7 +45,6 @@ struct SSHChannelTests {
             let channel = try await SSHChannel.open(endpoint, on: fixture.loop, through: tunnel?.end)
             let total = 100 << 20
             let block = RandomBytes.make((1 << 20) + 13)
-            let started = ContinuousClock.now
             async let sentDigest: [UInt8] = {
                 var hasher = SHA256.Hasher()
                 var left = total
@@ -74,7 +73,6 @@ struct SSHChannelTests {
             #expect(await channel.waitForEnd().cause == .endOfStream(.status(0)))
             #expect(received == total)
             #expect(hasher.finish() == (try await sentDigest))
-            #expect(ContinuousClock.now - started < .seconds(40))
         }
     }
 }

@@ -4,7 +4,7 @@ import BerthSystem
 import SQLiteDatabase
 import Testing
 
-@Suite("Claims", .timeLimit(.minutes(1)))
+@Suite("Claims", .timeLimit(.minutes(5)))
 struct ClaimTests {
     @Test("32 claimers at once, each asking four times: every run goes to exactly one slot")
     func exclusive() async throws {

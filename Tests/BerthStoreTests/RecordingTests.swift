@@ -6,7 +6,7 @@ import Foundation
 import SQLiteDatabase
 import Testing
 
-@Suite("Recording", .timeLimit(.minutes(1)))
+@Suite("Recording", .timeLimit(.minutes(5)))
 struct RecordingTests {
     @Test("A result is recorded exactly once, however often it comes and whenever the coordinator dies")
     func exactlyOnce() async throws {

@@ -3,7 +3,7 @@ import BerthStore
 import BerthSystem
 import Testing
 
-@Suite("Life of a run", .timeLimit(.minutes(1)))
+@Suite("Life of a run", .timeLimit(.minutes(5)))
 struct RunLifeTests {
     @Test("A run goes from the queue to its verdict, and every view of it tells the same")
     func wholeLife() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BerthStore
 
-@Suite("Schema", .timeLimit(.minutes(1)))
+@Suite("Schema", .timeLimit(.minutes(5)))
 struct SchemaTests {
     @Test("A file of the first version is brought forward with everything that waits in it")
     func forward() async throws {

@@ -2,7 +2,7 @@ import BerthSystem
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProcessTests {
     @Test func aCommandIsJudgedByItsOwnEndNotItsGrandchildren() async throws {
         let result = try await CommandRunner.run(

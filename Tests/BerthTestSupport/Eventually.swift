@@ -11,7 +11,7 @@ package struct WaitedInVain: Error, CustomStringConvertible {
 /// - Throws: `WaitedInVain`, or what the condition throws.
 package func eventually(
     _ event: String,
-    within limit: Duration = .seconds(20),
+    within limit: Duration = .seconds(60),
     _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now.advanced(by: limit)

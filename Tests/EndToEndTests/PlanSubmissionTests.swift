@@ -4,7 +4,7 @@ import BerthTestSupport
 import Testing
 
 /// From a plan file to runs on the slots that it asks for.
-@Suite(.serialized, .timeLimit(.minutes(4)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct PlanSubmissionTests {
     @Test func aPlanRunsWhereItsLabelsSayAndOnTheVersionThatWasResolved() async throws {
         try await TestFarm.with(slots: 2) { farm in

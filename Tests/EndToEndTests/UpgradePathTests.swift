@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The whole way from two builds to a verdict, and what must not break it.
-@Suite(.serialized, .timeLimit(.minutes(4)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct UpgradePathTests {
     private func withFarm(slots: Int, leaseSeconds: Int = 15, _ body: (TestFarm) async throws -> Void) async throws {
         let farm = try await TestFarm.start(slots: slots, leaseSeconds: leaseSeconds)

@@ -3,7 +3,7 @@
     import Testing
 
     /// The sample apps on a simulated device, through its command surface.
-    @Suite(.timeLimit(.minutes(1))) struct SampleAppsTests {
+    @Suite(.timeLimit(.minutes(5))) struct SampleAppsTests {
         private let nonce = ["-BerthNonce", ProbeFixture.nonce]
         private let seed = "-UITestSeedLegacyKeychain"
         private let verify = "-UITestVerifyKeychainV2"

@@ -4,7 +4,7 @@ import Testing
 
 /// The published snippet and script, unmodified.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(if: AppFixture.canCompile, "the built Security module, berth-sim or the compiler is absent")
 )
 struct ArticleTests {

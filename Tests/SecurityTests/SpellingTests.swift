@@ -3,7 +3,7 @@ import Testing
 
 /// Every way in which Swift code on Apple's systems spells a keychain call.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(if: AppFixture.canCompile, "the built Security module, berth-sim or the compiler is absent")
 )
 struct SpellingTests {

@@ -4,7 +4,7 @@ import Testing
 @testable import SimulatedDevice
 
 /// Apps on a booted device: containers, environment, life and end.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ApplicationTests {
     private static let app = "com.example.app"
     private let simulator: SimulatorFixture

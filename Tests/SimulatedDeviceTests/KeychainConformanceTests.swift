@@ -4,7 +4,7 @@ import Testing
 @testable import SimulatedDevice
 
 /// The list of facts about Apple's keychain, run against this one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct KeychainConformanceTests {
     /// Rows that differ and why; a row that comes right must leave this list.
     private static let knownDifferences: [String: String] = [:]

@@ -5,7 +5,7 @@ import Testing
 @testable import SimulatedDevice
 
 /// The texts and exit statuses that callers of Apple's simctl rely on.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SimctlTextTests {
     private let simulator: SimulatorFixture
 

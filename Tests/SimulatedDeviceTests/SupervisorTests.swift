@@ -5,7 +5,7 @@ import Testing
 @testable import SimulatedDevice
 
 /// The process of a booted device, when things go wrong around it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SupervisorTests {
     private static let app = "com.example.app"
 

@@ -2,7 +2,7 @@ import BerthCoordinator
 import Testing
 
 /// What subscribers of the change feed can rely on.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ChangeFeedTests {
     private func read(_ stream: AsyncStream<ChangeFeed.Delivery>, _ count: Int) async -> [ChangeFeed.Delivery] {
         var deliveries: [ChangeFeed.Delivery] = []

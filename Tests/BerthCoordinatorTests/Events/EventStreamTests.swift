@@ -6,7 +6,7 @@ import BerthTestSupport
 import Testing
 
 /// `GET /v1/events` and the bounded views beside it, over real HTTP.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EventStreamTests {
     /// A reader of the event stream.
     private final class Events {

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("HTTP server", .timeLimit(.minutes(1)))
+@Suite("HTTP server", .timeLimit(.minutes(5)))
 struct HTTPServerTests {
     /// Runs a test's body with a started server and stops it afterwards.
     private func withServer(
