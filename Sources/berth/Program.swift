@@ -4,7 +4,8 @@ import BerthCore
 struct Program: Sendable {
     static let commands: [any Command.Type] = [
         BuildAddCommand.self, BuildListCommand.self, BuildShowCommand.self, HostAddCommand.self, HostListCommand.self,
-        PlanCheckCommand.self, SubmitCommand.self, WatchCommand.self, RunListCommand.self, RunShowCommand.self,
+        CaseCheckCommand.self, CaseAddCommand.self, CaseListCommand.self, CaseShowCommand.self, PlanCheckCommand.self,
+        SubmitCommand.self, WatchCommand.self, RunListCommand.self, RunShowCommand.self,
         LedgerCommand.self,
         GateCommand.self, StatusCommand.self,
     ]

@@ -49,7 +49,9 @@ enum Fixtures {
         ownSuffix: Int = 0,
         otherSuffixes: Int = 0,
         result: String = "succeeded",
-        after: (own: Int, bystanders: Int)? = nil
+        after: (own: Int, bystanders: Int)? = nil,
+        bystanders: Int = 0,
+        interrupted: String? = nil
     ) throws -> LaunchObservation {
         func census(_ own: Int, _ bystanders: Int) -> String {
             #"{"ownSuffix":\#(own),"otherSuffixes":\#(otherSuffixes),"bystanders":\#(bystanders),"bystandersDigest":"\#(digest)"}"#
@@ -61,7 +63,8 @@ enum Fixtures {
              "items":[\(items.joined(separator: ","))],
              \(migration.map { "\"migration\":\($0)," } ?? "")
              \(after.map { "\"censusAfter\":\(census($0.own, $0.bystanders))," } ?? "")
-             "census":\(census(ownSuffix, 0)),"result":"\(result)"}
+             \(interrupted.map { "\"interrupted\":\($0)," } ?? "")
+             "census":\(census(ownSuffix, bystanders)),"result":"\(result)"}
             """
         return .status(try StatusFile.parse(Array(text.utf8), name: "fixture"))
     }

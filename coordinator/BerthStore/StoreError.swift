@@ -8,6 +8,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     /// Several builds answer to it.
     case ambiguousBuild(reference: String, candidates: [String])
     case unknownCase(name: String, known: [String])
+    /// The case's name, or its version under the name, stands for another definition.
+    case caseTaken(name: String, problem: String)
     case unknownHost(name: String, known: [String])
     /// A host of this name is already enrolled with other particulars.
     case hostTaken(name: String)
@@ -49,6 +51,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .unknownBuild: "unknown-build"
         case .ambiguousBuild: "ambiguous-build"
         case .unknownCase: "unknown-case"
+        case .caseTaken: "case-taken"
         case .unknownHost: "unknown-host"
         case .hostTaken: "host-taken"
         case .invalidName: "invalid-name"
@@ -79,6 +82,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
                 + "give more digits of the one meant"
         case .unknownCase(let name, let known):
             "no case is called \(name.debugDescription); \(Self.list(known, "there are", "there are none"))"
+        case .caseTaken(let name, let problem): "the case \(name) cannot be added: \(problem)"
         case .unknownHost(let name, let known):
             "no host is called \(name.debugDescription); \(Self.list(known, "there are", "none is enrolled"))"
         case .hostTaken(let name):

@@ -40,10 +40,8 @@ package struct AttemptEvaluation: Sendable {
     /// Whether a failure of the app from now on is the product's.
     package var blamesProduct: Bool { seeded != nil || !definition.hasSeed }
 
-    /// A build was installed.
-    /// - Parameters:
-    ///   - accessGroups: the keychain access groups of its entitlements; nil if they are not known.
-    ///   - facts: the device afterwards.
+    /// A build was installed. `accessGroups` are the keychain access groups of its entitlements, nil if they are not
+    /// known; `facts` is the device afterwards.
     package mutating func recordInstallation(_ role: BuildRole, accessGroups: [String]?, facts: ContinuityFacts) {
         guard goesOn else { return }
         if let deviation = continuity.install(role, accessGroups, facts) { voids(deviation) }

@@ -12,8 +12,7 @@ package struct CaseDefinition: Sendable, Hashable, Codable {
     package let checks: [RuleID]
     package let steps: [CaseStep]
 
-    /// A case whose checks and features follow from its steps.
-    /// - Parameter features: what a slot must offer besides.
+    /// A case whose checks and features follow from its steps; `features` names what a slot must offer besides.
     package init(name: String, version: Int, scenario: String, features: [String] = [], steps: [CaseStep]) {
         format = 1
         self.name = name

@@ -55,9 +55,8 @@ struct ContinuityRecord: Sendable {
         return facts.deviation(from: expected)
     }
 
-    /// - Parameters:
-    ///   - launches: how often the probe must have been launched; nil: not asked.
-    ///   - epoch: the marker that the seed left; nil: not asked.
+    /// How the device differs from what it has to be. `launches` is how often the probe must have been launched, `epoch`
+    /// the marker that the seed left; nil: not asked.
     mutating func deviation(_ facts: ContinuityFacts, launches: Int?, epoch: UInt64?) -> OutcomeCause? {
         if let expected {
             if let deviation = facts.deviation(from: expected) { return deviation }

@@ -45,6 +45,18 @@ struct APIClient: Sendable {
         return try read(await send(request), path, type)
     }
 
+    /// Sends a JSON file's bytes as they are.
+    func post<Value: Decodable>(
+        _ path: String,
+        file bytes: [UInt8],
+        as type: Value.Type
+    ) async throws -> APIAnswer<Value> {
+        var request = try request("POST", path)
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(bytes)
+        return try read(await send(request), path, type)
+    }
+
     /// The bytes of a blob.
     func blob(_ digest: Digest) async throws -> [UInt8] {
         try await send(request("GET", "/v1/blobs/\(digest.hex)")).body

@@ -150,12 +150,8 @@ struct PlanResolver {
     /// Every build of the path must have its part in every case, and every part of a case its build.
     private mutating func check(_ cases: [CaseDefinition], _ path: [BuildRecord], place: String) {
         for definition in cases {
-            let roles = Set(
-                definition.steps.compactMap { step in
-                    if case .install(let role) = step { role } else { nil }
-                }
-            )
-            let fits = path.count == 2 ? roles.count <= 2 : roles.count == path.count
+            let roles = definition.roles
+            let fits = path.count == 2 ? !roles.contains(.transitional) : roles.count == path.count
             if !fits {
                 let message =
                     "the path has \(path.count) builds and case \(definition.name) installs \(roles.count): "

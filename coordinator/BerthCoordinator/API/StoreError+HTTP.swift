@@ -5,7 +5,8 @@ extension StoreError {
     var httpStatus: Int {
         switch self {
         case .unknownBuild, .unknownCase, .unknownHost, .unknownSlot, .unknownBatch, .unknownRun: 404
-        case .ambiguousBuild, .hostTaken, .slotOfOtherHost, .tokenTaken, .idempotencyConflict, .agentKeyChanged:
+        case .ambiguousBuild, .caseTaken, .hostTaken, .slotOfOtherHost, .tokenTaken, .idempotencyConflict,
+            .agentKeyChanged:
             409
         case .invalidName, .invalidSubmission, .epochOutOfRange: 422
         case .storageFull: 507
