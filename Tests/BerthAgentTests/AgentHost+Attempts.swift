@@ -6,10 +6,14 @@ extension AgentHost {
         _ coordinator: CoordinatorEnd,
         _ attempt: String,
         _ epoch: UInt64,
-        _ builds: [TestBuild]
+        _ builds: [TestBuild],
+        case definition: CaseDefinition = BuiltInCases.update
     ) async throws -> AttemptReport {
         try await coordinator.upload(builds)
-        try coordinator.send(.assign(try TestAssignment.make(attempt, epoch: epoch, builds: builds)), to: "sim-1")
+        try coordinator.send(
+            .assign(try TestAssignment.make(attempt, epoch: epoch, case: definition, builds: builds)),
+            to: "sim-1"
+        )
         let report = try await coordinator.report(of: attempt)
         try coordinator.send(
             .recorded(Acknowledgement(attempt: attempt, epoch: epoch, filing: .recorded)),

@@ -35,7 +35,7 @@ final class AgentHost: Sendable {
         let script = """
             #!/bin/bash
             real() {
-                if [ "$1" = device-info ]; then exec '\(Products.path("berth-sim"))' "$@"; fi
+                if [ "$1" = device-info ] || [ "$1" = fault ]; then exec '\(Products.path("berth-sim"))' "$@"; fi
                 exec '\(root)/tools/xcrun' "$@"
             }
             root='\(root)'

@@ -18,6 +18,12 @@ actor TestFarm {
     private var agents: [String: ChildProcess] = [:]
     private var port = 0
 
+    static let sampleBuilds = [
+        "legacy", "correct", "renamed-query", "claims-success", "accessibility-filter", "deletes-corrupt",
+        "delete-first", "trusts-marker", "group-changed", "broad-delete", "writes-again", "production",
+        "production-reacts",
+    ]
+
     /// Where the built programs lie: beside the test bundle.
     static let products: String = {
         let executable = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -47,8 +53,7 @@ actor TestFarm {
             "\(packageRoot)/ops/sample-builds",
             ["--skip-build", "--products", products, "\(folder.path)/builds"]
         )
-        let names = ["legacy", "correct", "renamed-query", "claims-success"]
-        try await farm.berth(["build", "add"] + names.map { "\(folder.path)/builds/\($0).app" })
+        try await farm.berth(["build", "add"] + Self.sampleBuilds.map { "\(folder.path)/builds/\($0).app" })
         try await farm.berth([
             "host", "add", "test-host", "--address", "127.0.0.1:\(ssh.port)", "--user", ssh.user,
             "--identity", ssh.identityFile, "--host-key", try ssh.hostKeyLine.trimmingCharacters(in: .newlines),
@@ -118,6 +123,7 @@ actor TestFarm {
             arguments: [
                 "serve", "--slot", slot, "--state", "\(root)/slots/\(slot)", "--sockets", "\(root)/sockets",
                 "--cache", "\(root)/cache", "--xcrun", "\(root)/tools/xcrun",
+                "--preserved-limit", "20",
             ],
             environment: environment,
             standardError: .appendingFile("\(root)/agent-\(slot).log")

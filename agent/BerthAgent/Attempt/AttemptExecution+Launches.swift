@@ -45,7 +45,7 @@ extension AttemptExecution {
     func recordState(of bundle: String, on device: PreparedDevice) async throws -> Bool {
         do {
             evaluation.recordState(try await driver.continuity(of: bundle, on: device))
-        } catch let error as DeviceToolError where error.kind == .nothingThere || error.kind == .appUnknown {
+        } catch let error as DeviceToolError where [.nothingThere, .appUnknown, .fileRefused].contains(error.kind) {
             let words = "the app is no longer installed, which no step of the case did: \(error.details)"
             evaluation.recordDoubt(.init("continuity-container", words))
         }
