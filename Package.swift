@@ -54,7 +54,8 @@ var targets: [Target] = [
     ),
     .testTarget(
         name: "BerthAgentTests",
-        dependencies: ["BerthAgent", "BerthCore", "BerthSystem", "BerthArchive", "BerthTestSupport"]
+        dependencies: ["BerthAgent", "BerthCore", "BerthSystem", "BerthArchive", "BerthTestSupport"],
+        exclude: ["Fixtures"]
     ),
 ]
 

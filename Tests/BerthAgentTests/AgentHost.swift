@@ -90,6 +90,7 @@ final class AgentHost: Sendable {
     var environment: [String: String] {
         [
             "PATH": "/usr/bin:/bin", "HOME": root, "BERTH_SIM_RUNTIMES": root + "/runtimes",
+            "BERTH_SIM_PHONES": root + "/phones",
             // Devices that are still booted shut down with this folder.
             "BERTH_SIM_END_WITH": root + "/alive",
         ]

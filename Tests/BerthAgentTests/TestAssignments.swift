@@ -14,6 +14,7 @@ enum TestAssignment {
         builds: [TestBuild],
         os: OSPin = os,
         platform: Platform = .linuxSimulated,
+        nonce: String = nonce,
         timeout: Int64 = 60_000
     ) throws -> Assignment {
         Assignment(

@@ -8,14 +8,19 @@ struct Main {
     private static let usage = """
         Usage: berth-agent serve --slot NAME --state DIR --sockets DIR --cache DIR [--kind simulator] [--xcrun PATH]
                                  [--device-type ID] [--runtime ID] [--status-timeout SECONDS] [--preserved-limit N]
+               berth-agent serve --slot NAME --state DIR --sockets DIR --cache DIR --kind hardware --device UDID
+                                 [--xcrun PATH] [--hold-minutes N] [--locks DIR] [--status-timeout SECONDS]
+               berth-agent release --state DIR [--unclean REASON] [--wait SECONDS]
                berth-agent attach --sockets DIR --cache DIR
                berth-agent --version
 
         serve   the agent of one slot; listens at DIR/NAME.sock
+        release has the agent let go of what it keeps after failures; a phone is cleaned first, and stays in quarantine
+                if it is not proved clean, unless a reason is given
         attach  joins standard input and output to the agents of this host; run by SSH
 
         Exit status: 0 ended as asked, 64 usage, 65 damaged state, 69 device tool unavailable, 70 executor stuck,
-        73 device held by another process, 74 disk, 76 no common protocol.
+        73 device held by another process, 74 disk, 75 phone not proved clean, 76 no common protocol.
 
         """
 
@@ -25,6 +30,8 @@ struct Main {
             switch arguments.first {
             case "serve":
                 try await ServeCommand.run(try ServeOptions(arguments.dropFirst()))
+            case "release":
+                try await ReleaseCommand.run(arguments.dropFirst())
             case "attach":
                 let options = try CommandArguments(arguments.dropFirst(), known: ["--sockets", "--cache"])
                 let (sockets, cache) = (try options.required("--sockets"), try options.required("--cache"))

@@ -43,6 +43,7 @@ package struct PhoneFolder: Sendable {
     /// - Parameters:
     ///   - name: what its owner calls it.
     ///   - udid: letters, digits and dashes, at most 64; nil: a new one.
+    /// - Returns: the phone, which its first call boots.
     /// - Throws: `SimulatorError`, `SystemError`
     package func create(name: String, udid: String?) throws -> Phone {
         let udid = udid ?? "00008150-" + Hex.encode(RandomBytes.make(8)).uppercased()

@@ -94,6 +94,20 @@ package struct AppLaunch: Sendable {
     /// Files of the host for the app's output, where the device gives it.
     package let standardOutput: String
     package let standardError: String
+
+    package init(
+        bundle: String,
+        arguments: [String],
+        environment: [String: String] = [:],
+        standardOutput: String,
+        standardError: String
+    ) {
+        self.bundle = bundle
+        self.arguments = arguments
+        self.environment = environment
+        self.standardOutput = standardOutput
+        self.standardError = standardError
+    }
 }
 
 /// A started app, as its driver knows it.

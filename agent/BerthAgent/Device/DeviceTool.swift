@@ -14,7 +14,12 @@ package struct DeviceTool: Sendable {
         package let result: CommandResult?
         /// Why it could not be started.
         package let problem: String?
+        /// The file that the tool wrote its result into, as it was read; nil when there was none.
+        package var report: [UInt8]?
     }
+
+    /// Longest file with a result that is read, in bytes.
+    static let reportLimit = 16 << 20
 
     private let xcrun: String
     private let environment: [String: String]
@@ -51,15 +56,17 @@ package struct DeviceTool: Sendable {
     }
 
     /// Calls `xcrun` with all its arguments and gives the result, whatever it is. `verb` names the call in errors and
-    /// evidence; `additions` go on top of the clean environment; after `limit` the process group is killed.
+    /// evidence; `additions` go on top of the clean environment; `report` is a file that the tool writes, kept with the
+    /// call; after `limit` the process group is killed.
     /// - Throws: `DeviceToolError` when the tool cannot be started, `CancellationError`
     package func call(
         _ verb: String,
         _ arguments: [String],
         environment additions: [String: String] = [:],
+        report: String? = nil,
         limit: Duration
     ) async throws -> CommandResult {
-        try await run(xcrun, arguments, name: nil, verb: verb, additions: additions, limit: limit)
+        try await run(xcrun, arguments, name: nil, verb: verb, additions: additions, report: report, limit: limit)
     }
 
     /// Calls the program behind `xcrun` by another of its names, where one program answers to several, and gives the
@@ -71,7 +78,7 @@ package struct DeviceTool: Sendable {
             return String(cString: pointer)
         }
         let verb = arguments.first ?? name
-        let result = try await run(program ?? xcrun, arguments, name: name, verb: verb, additions: [:], limit: limit)
+        let result = try await run(program ?? xcrun, arguments, name: name, verb: verb, limit: limit)
         if let error = DeviceToolError.classify(verb: verb, result, limit: limit) { throw error }
         return result
     }
@@ -81,7 +88,8 @@ package struct DeviceTool: Sendable {
         _ arguments: [String],
         name: String?,
         verb: String,
-        additions: [String: String],
+        additions: [String: String] = [:],
+        report: String? = nil,
         limit: Duration
     ) async throws -> CommandResult {
         pulse?.expect("the device tool's \(verb)", within: limit)
@@ -113,7 +121,10 @@ package struct DeviceTool: Sendable {
             throw error
         }
         if let pid = process.withLock({ $0 }) { try journal?.append(.processEnded(pid)) }
-        recorder?.note(Call(verb: verb, arguments: arguments, result: result, problem: nil))
+        if let recorder {
+            let bytes = report.flatMap { try? DurableFile.read($0, limit: Self.reportLimit) }
+            recorder.note(Call(verb: verb, arguments: arguments, result: result, problem: nil, report: bytes))
+        }
         pulse?.expect("after the device tool's \(verb)", within: ExecutorPulse.ownWork)
         return result
     }

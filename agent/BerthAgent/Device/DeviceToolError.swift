@@ -33,6 +33,26 @@ package struct DeviceToolError: Error, Hashable, CustomStringConvertible {
         case timedOut = "device-tool-timeout"
         /// The agent called the tool wrongly.
         case usage = "device-tool-usage"
+        /// The device is not connected to the host, or the host does not know it.
+        case deviceAbsent = "device-not-found"
+        /// A person has to confirm on the device that it trusts the host.
+        case notPaired = "device-not-paired"
+        /// A person has to unlock the device.
+        case locked = "device-locked"
+        /// The device's developer mode is off.
+        case developerModeOff = "developer-mode-off"
+        /// The device refuses developer services: its developer mode is off, or nobody unlocked it since it was started.
+        case notReady = "device-not-ready"
+        /// The developer disk image is not on the device and cannot be brought there.
+        case noDeveloperImage = "developer-image-unavailable"
+        /// The device's system is older than the tool supports.
+        case systemTooOld = "device-system-too-old"
+        /// Signature or profile do not allow the build on this device.
+        case signingRefused = "signing-refused"
+        /// The connection to the device broke, as it does now and then on a fresh one.
+        case tunnelInterrupted = "device-tunnel-interrupted"
+        /// What an earlier attempt left on the device is not proved to be gone.
+        case notClean = "device-not-clean"
         /// The tool could not be started.
         case notStarted = "device-tool-missing"
         /// The boot ended in a state that is no usable system.
@@ -44,23 +64,26 @@ package struct DeviceToolError: Error, Hashable, CustomStringConvertible {
     }
 
     package let kind: Kind
+    /// The device tool's name.
+    package let tool: String
     package let verb: String
     /// What the tool said, or what was wrong with it.
     package let details: String
 
-    package init(_ kind: Kind, verb: String, details: String) {
+    package init(_ kind: Kind, tool: String = "simctl", verb: String, details: String) {
         self.kind = kind
+        self.tool = tool
         self.verb = verb
         self.details = details
     }
 
-    package var description: String { "simctl \(verb): \(kind.rawValue): \(details)" }
+    package var description: String { "\(tool) \(verb): \(kind.rawValue): \(details)" }
 
     /// As an outcome's cause.
-    package var cause: OutcomeCause { OutcomeCause(kind.rawValue, "simctl \(verb): \(details)") }
+    package var cause: OutcomeCause { OutcomeCause(kind.rawValue, "\(tool) \(verb): \(details)") }
 
     /// Whether the same call may work a little later.
-    package var isTransient: Bool { kind == .serviceInterrupted }
+    package var isTransient: Bool { kind == .serviceInterrupted || kind == .tunnelInterrupted }
 
     /// Classifies a finished call; nil when it succeeded.
     package static func classify(verb: String, _ result: CommandResult, limit: Duration) -> DeviceToolError? {

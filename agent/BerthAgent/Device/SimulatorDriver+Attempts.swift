@@ -14,6 +14,7 @@ extension SimulatorDriver: DeviceDriver {
             pristine: pristine,
             preserved: preserved,
             preservedLimit: preservedLimit,
+            release: release,
             bootLock: bootLock
         )
     }
@@ -27,21 +28,23 @@ extension SimulatorDriver: DeviceDriver {
         return OutcomeCause(
             "preserved-budget-full",
             "\(kept.count) devices are preserved after failures and \(preservedLimit) may be: look at them and "
-                + "release some (berth device list, berth device release), of \(kept.map(\.udid).joined(separator: ", "))"
+                + "release some (berth-agent release), of \(kept.map(\.udid).joined(separator: ", "))"
         )
     }
 
-    package func isCleaningDue() -> Bool { false }
+    /// Whether an operator releases the preserved devices.
+    package func isCleaningDue() -> Bool { release.isThere }
 
-    /// Deletes devices of attempts that were neither ended nor preserved.
+    /// Deletes devices of attempts that were neither ended nor preserved, and preserved ones that are released.
     package func clean() async throws {
         preserved.prune(set: simctl.set)
-        let kept = Set(preserved.all().map(\.udid))
+        let kept = release.take() == nil ? Set(preserved.all().map(\.udid)) : []
         for (_, device) in try await simctl.list().allDevices
         where device.name.hasPrefix(Self.attemptPrefix) && !kept.contains(device.udid) {
             try await simctl.shutdown(device.udid)
             try await simctl.delete(device.udid)
         }
+        preserved.prune(set: simctl.set)
     }
 
     // MARK: The steps of an attempt

@@ -22,6 +22,7 @@ package struct SimulatorDriver: Sendable {
     let preserved: PreservedDevices
     /// Most preserved devices; with as many the slot takes no new attempt.
     let preservedLimit: Int
+    let release: ReleaseRequest
     /// Serialises boots on hosts whose device service cannot bear several at once; nil elsewhere.
     let bootLock: String?
 
@@ -61,6 +62,7 @@ package struct SimulatorDriver: Sendable {
             pristine: pristine,
             preserved: try PreservedDevices(folder: state + "/preserved"),
             preservedLimit: preservedLimit,
+            release: ReleaseRequest(state: state),
             bootLock: platform == .iosSimulator ? bootLock : nil
         )
     }

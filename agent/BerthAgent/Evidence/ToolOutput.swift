@@ -13,6 +13,7 @@ enum ToolOutput {
         text += Array((result.timedOut ? ", killed at its time limit" : "").utf8)
         text += Array((result.truncated ? ", output cut at 1 MiB" : "").utf8)
         text += Array("\n--- stdout\n".utf8) + result.output + Array("\n--- stderr\n".utf8) + result.errorOutput
+        if let report = call.report { text += Array("\n--- report\n".utf8) + report }
         return text
     }
 }

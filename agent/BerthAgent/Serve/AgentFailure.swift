@@ -14,6 +14,8 @@ package struct AgentFailure: Error, Hashable, CustomStringConvertible {
         case deviceHeld = 73
         /// A file or stream cannot be read or written.
         case disk = 74
+        /// A phone is not proved clean, or its agent did not say so in time.
+        case notClean = 75
         /// The other side of `attach` speaks no version or preamble that is known here.
         case protocolMismatch = 76
     }

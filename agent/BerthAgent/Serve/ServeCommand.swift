@@ -25,13 +25,13 @@ package enum ServeCommand {
     }
 
     private static func serve(_ options: ServeOptions, _ signals: AsyncStream<Int32>) async throws {
-        let set = options.state + "/devices"
-        try DurableFile.makeFolder(set)
+        try DurableFile.makeFolder(options.state)
         try DurableFile.makeFolder(options.sockets)
         let journalPath = options.state + "/journal"
+        let lockPath = try lockPath(options)
         let lock = try await Threads.run(name: "lock") {
             try DeviceLock.acquire(
-                path: DeviceLock.path(inSet: set),
+                path: lockPath,
                 slot: options.slot,
                 leftovers: Journal.leftovers(path: journalPath)
             )
@@ -41,15 +41,8 @@ package enum ServeCommand {
             throw AgentFailure(.toolUnavailable, "\(options.xcrun) is no program; name xcrun with --xcrun")
         }
         let tool = DeviceTool(xcrun: options.xcrun, lock: lock, journal: journal)
-        let driver = try await SimulatorDriver.prepare(
-            tool: tool,
-            state: options.state,
-            set: set,
-            limits: SimulatorTool.Limits(),
-            wish: options.wish,
-            preservedLimit: options.preservedLimit,
-            bootLock: options.cache + "/boot.lock"
-        )
+        let cache = try BlobDirectory(path: options.cache)
+        let driver = try await driver(options, tool, cache)
         let workFolder = options.state + "/work"
         let parts = SlotAgent.Parts(
             slot: options.slot,
@@ -57,7 +50,7 @@ package enum ServeCommand {
             results: try PendingResults(folder: options.state + "/results"),
             execution: AttemptExecution.Settings(
                 driver: driver,
-                cache: try BlobDirectory(path: options.cache),
+                cache: cache,
                 workFolder: workFolder,
                 statusTimeout: options.statusTimeout
             ),
@@ -79,14 +72,59 @@ package enum ServeCommand {
         // Cancelled below, when the agent ends.
         let heartbeats = Task { await agent.beat() }
         defer { heartbeats.cancel() }
+        // Cancelled and awaited below: what it runs on the device must not outlive the agent.
+        let upkeep = Task { await DeviceUpkeep(agent).run() }
+        defer { upkeep.cancel() }
         switch await end(signals, agent) {
         case .failure(let failure):
             throw failure
         case .signal(let number):
             log.notice("asked to end", ["signal": "\(number)"])
+            upkeep.cancel()
             await agent.stop()
+            await upkeep.value
         }
         withExtendedLifetime(lock) {}
+    }
+
+    /// Where the lock of the slot's device lies: in its device set, or in the host's folder under the phone's UDID.
+    private static func lockPath(_ options: ServeOptions) throws -> String {
+        switch options.device {
+        case .simulator:
+            let set = options.state + "/devices"
+            try DurableFile.makeFolder(set)
+            return DeviceLock.path(inSet: set)
+        case .hardware(let wish, let locks):
+            try DurableFile.makeFolder(locks)
+            return "\(locks)/\(wish.udid.uppercased()).lock"
+        }
+    }
+
+    private static func driver(
+        _ options: ServeOptions,
+        _ tool: DeviceTool,
+        _ cache: BlobDirectory
+    ) async throws -> any DeviceDriver {
+        switch options.device {
+        case .simulator(let wish, let preservedLimit):
+            try await SimulatorDriver.prepare(
+                tool: tool,
+                state: options.state,
+                set: options.state + "/devices",
+                limits: SimulatorTool.Limits(),
+                wish: wish,
+                preservedLimit: preservedLimit,
+                bootLock: options.cache + "/boot.lock"
+            )
+        case .hardware(let wish, _):
+            try await DevicectlDriver.prepare(
+                tool: tool,
+                state: options.state,
+                cache: cache,
+                limits: DevicectlTool.Limits(),
+                wish: wish
+            )
+        }
     }
 
     private static func accept(_ listener: UnixListener, _ agent: SlotAgent) {

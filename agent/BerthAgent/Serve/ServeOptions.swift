@@ -12,19 +12,24 @@ package struct ServeOptions: Sendable {
     package let cache: String
     /// Absolute path of `xcrun`.
     package let xcrun: String
-    package let wish: SimulatorDriver.Wish
     /// How long a launch may take to write its status file.
     package let statusTimeout: Duration
-    package let preservedLimit: Int
+    package let device: Device
 
-    private static let known = [
-        "--slot", "--state", "--sockets", "--cache", "--kind", "--xcrun", "--device-type", "--runtime",
-        "--status-timeout", "--preserved-limit",
-    ]
+    /// What the slot's device is to be.
+    package enum Device: Sendable {
+        case simulator(SimulatorDriver.Wish, preservedLimit: Int)
+        /// A phone, and the host's folder of phones' locks.
+        case hardware(DevicectlDriver.Wish, locks: String)
+    }
+
+    private static let common = ["--slot", "--state", "--sockets", "--cache", "--kind", "--xcrun", "--status-timeout"]
+    private static let ofSimulators = ["--device-type", "--runtime", "--preserved-limit"]
+    private static let ofHardware = ["--device", "--hold-minutes", "--locks"]
 
     /// - Throws: `AgentFailure` of status `usage`
     package init(_ arguments: some Sequence<String>) throws {
-        let arguments = try CommandArguments(arguments, known: Self.known)
+        let arguments = try CommandArguments(arguments, known: Self.common + Self.ofSimulators + Self.ofHardware)
         slot = try arguments.required("--slot")
         guard SlotName.isValid(slot) else {
             throw AgentFailure(
@@ -32,20 +37,52 @@ package struct ServeOptions: Sendable {
                 "\(slot.debugDescription) is no slot name: letters, digits, dot, dash and underscore, at most 64"
             )
         }
-        let kind = arguments.optional("--kind") ?? DeviceKind.simulator.rawValue
-        guard kind == DeviceKind.simulator.rawValue else {
-            throw AgentFailure(.usage, "--kind \(kind): this agent drives simulators only")
-        }
         state = Self.absolute(try arguments.required("--state"))
         sockets = Self.absolute(try arguments.required("--sockets"))
         cache = Self.absolute(try arguments.required("--cache"))
         xcrun = Self.absolute(arguments.optional("--xcrun") ?? "/usr/bin/xcrun")
-        wish = SimulatorDriver.Wish(
-            deviceType: arguments.optional("--device-type"),
-            runtime: arguments.optional("--runtime")
-        )
         statusTimeout = .seconds(try arguments.number("--status-timeout", in: 1...3600, default: 60))
-        preservedLimit = try arguments.number("--preserved-limit", in: 1...1000, default: 5)
+        device = try Self.device(arguments, statusTimeout: statusTimeout)
+    }
+
+    private static func device(_ arguments: CommandArguments, statusTimeout: Duration) throws -> Device {
+        let text = arguments.optional("--kind") ?? DeviceKind.simulator.rawValue
+        guard let kind = DeviceKind(rawValue: text) else {
+            throw AgentFailure(.usage, "--kind \(text): there are simulator and hardware")
+        }
+        let foreign = kind == .simulator ? ofHardware : ofSimulators
+        if let option = foreign.first(where: { arguments.optional($0) != nil }) {
+            throw AgentFailure(.usage, "\(option) does not go with --kind \(kind.rawValue)")
+        }
+        switch kind {
+        case .simulator:
+            return .simulator(
+                SimulatorDriver.Wish(
+                    deviceType: arguments.optional("--device-type"),
+                    runtime: arguments.optional("--runtime")
+                ),
+                preservedLimit: try arguments.number("--preserved-limit", in: 1...1000, default: 5)
+            )
+        case .hardware:
+            let udid = try arguments.required("--device")
+            // It becomes a part of file names.
+            guard SlotName.isValid(udid) else {
+                throw AgentFailure(.usage, "--device \(udid.debugDescription) is no hardware UDID")
+            }
+            let minutes = try arguments.number("--hold-minutes", in: 0...100_000, default: 60)
+            let locks = arguments.optional("--locks").map(absolute) ?? standardLocks
+            return .hardware(
+                DevicectlDriver.Wish(udid: udid, hold: .seconds(minutes * 60), statusTimeout: statusTimeout),
+                locks: locks
+            )
+        }
+    }
+
+    /// One fixed folder for each host, as far as its users may share one.
+    private static var standardLocks: String {
+        if geteuid() == 0 { return "/var/lock/berth" }
+        let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        return (temporary as NSString).appendingPathComponent("berth-locks-\(geteuid())")
     }
 
     /// Paths are kept absolute: a later change of folder must not move them.

@@ -42,6 +42,8 @@ package final class SlotAgent: Sendable {
         var heartbeat: Duration = .seconds(1)
         var length: Duration = .seconds(15)
         var isStopping = false
+        /// The device is being cleaned between attempts.
+        var isInUpkeep = false
     }
 
     static let log = Log(component: "agent")
@@ -116,7 +118,30 @@ package final class SlotAgent: Sendable {
             isBusy: state.withLock { $0.running != nil || $0.isStopping },
             cache: parts.execution.cache
         )
-        return AssignmentCheck.refusal(assignment, situation) ?? parts.execution.driver.refusal()
+        if let cause = AssignmentCheck.refusal(assignment, situation) ?? parts.execution.driver.refusal() {
+            return cause
+        }
+        guard !state.withLock({ $0.isInUpkeep }) else {
+            return OutcomeCause("device-cleaning", "the device is being cleaned after an earlier attempt")
+        }
+        return nil
+    }
+
+    /// Keeps attempts away while the device is cleaned.
+    /// - Returns: false when an attempt is running or the agent ends: then it is not the time.
+    func beginUpkeep() -> Bool {
+        decisions.withLock { _ in
+            state.withLock { state in
+                guard state.running == nil, !state.isStopping else { return false }
+                state.isInUpkeep = true
+                return true
+            }
+        }
+    }
+
+    func endUpkeep() {
+        pulse.rest()
+        state.withLock { $0.isInUpkeep = false }
     }
 
     private func start(_ assignment: Assignment, _ reference: AttemptReference) {
