@@ -125,8 +125,8 @@ final class CoordinatorEnd: Sendable {
         try await wait("an agent's hello") { if case .agentHello(let hello) = $0 { hello } else { nil } }
     }
 
-    func report(of attempt: String) async throws -> AttemptReport {
-        try await wait("the result of \(attempt)", within: .seconds(50)) {
+    func report(of attempt: String, within limit: Duration = .seconds(50)) async throws -> AttemptReport {
+        try await wait("the result of \(attempt)", within: limit) {
             switch $0 {
             case .result(let report) where report.attempt == attempt: return report
             case .declined(let declination) where declination.attempt == attempt:

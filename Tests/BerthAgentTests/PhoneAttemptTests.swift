@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Whole attempts on a stand-in phone, through a real agent behind a real `attach`.
-@Suite(.timeLimit(.minutes(1))) struct PhoneAttemptTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct PhoneAttemptTests {
     @Test("H2, E1: the correct build passes on a phone, is uninstalled and leaves no item for the next attempt to find")
     func correct() async throws {
         try await PhoneHost.run { phone in
@@ -125,7 +125,8 @@ import Testing
             #expect(report.cause?.code == cause)
             #expect(report.checks.allSatisfy { $0.state == .undecided || $0.id == .secretsStay })
             #expect(report.preservedDevice == nil)
-            // Nothing was touched, so nothing stands in the way of the next one.
+            // Nothing was touched, so nothing stands in the way of the next one; once is enough to see that.
+            guard cause == "device-locked" else { return }
             try phone.behave(nil)
             let next = try phone.assignment("a-2", 2, builds, nonce: PhoneHost.otherNonce)
             #expect(try await phone.perform(coordinator, next, builds).outcome == .passed)
@@ -193,7 +194,7 @@ import Testing
             ]
             try await coordinator.upload(builds)
             try coordinator.send(.assign(try phone.assignment("a-1", 1, builds)), to: "sim-1")
-            try await coordinator.progress(of: "a-1", to: CaseStep.launch(.verify, create: false).title)
+            try await coordinator.progress(of: "a-1", to: try #require(BuiltInCases.update.steps.last).title)
             kill(agent.pid, SIGKILL)
             _ = await agent.wait()
             _ = await coordinator.hangUp()

@@ -99,7 +99,7 @@ struct PhoneHost: Sendable {
     {
         try await coordinator.upload(builds)
         try coordinator.send(.assign(assignment), to: "sim-1")
-        let report = try await coordinator.report(of: assignment.attempt)
+        let report = try await coordinator.report(of: assignment.attempt, within: .seconds(120))
         let acknowledgement = Acknowledgement(attempt: report.attempt, epoch: report.epoch, filing: .recorded)
         try coordinator.send(.recorded(acknowledgement), to: "sim-1")
         return report

@@ -7,6 +7,9 @@ extension DevicectlDriver: DeviceDriver {
     /// Each look is a call of the tool over the phone's tunnel.
     package var pollInterval: Duration { .milliseconds(250) }
 
+    /// Where the probe keeps its files in an app's data container.
+    private static let statusFolder = "Documents/berth/"
+
     // MARK: The steps of an attempt
 
     package func prepare(for assignment: Assignment) async throws -> PreparedDevice {
@@ -106,29 +109,46 @@ extension DevicectlDriver: DeviceDriver {
 
     /// The status files of an app's data container, by name.
     func statusEntries(of bundle: String) async throws -> [String: DevicectlResults.Files.File] {
-        let prefix = "Documents/berth/"
         var entries: [String: DevicectlResults.Files.File] = [:]
-        for file in try await tool.files(in: .container(of: bundle)) where file.path.hasPrefix(prefix) {
-            let name = String(file.path.dropFirst(prefix.count))
+        for file in try await tool.files(in: .container(of: bundle)) where file.path.hasPrefix(Self.statusFolder) {
+            let name = String(file.path.dropFirst(Self.statusFolder.count))
             if StatusFolder.isStatusName(name) { entries[name] = file }
         }
         return entries
     }
 
-    /// A phone does not tell what a data container is called. The first status file of the attempt stands for it: it was
-    /// written into it, nothing writes it again, and its date and size come with it.
+    /// A phone does not tell which data container an app has. What the probe keeps in it stands for it: a container that
+    /// was replaced has neither the count of launches nor the epoch's marker.
     package func continuity(of bundle: String?, on device: PreparedDevice) async throws -> ContinuityFacts {
-        var container = ""
-        if let bundle {
-            let entries = try await statusEntries(of: bundle)
-            if let first = entries.keys.first(where: { $0.hasPrefix("1-") }), let metadata = entries[first]?.metadata {
-                container = "\(first), \(metadata.size ?? 0) bytes, \(metadata.lastModDate ?? "no date")"
-            }
+        let boot = try await bootID()
+        // No system changes without a new start of the phone.
+        var os: OSPin? = device.os
+        if boot != device.bootID { os = try await tool.phone().os }
+        guard let os else { throw tool.error(.unreadable, "list devices", "it names no system") }
+        guard let bundle else { return ContinuityFacts(bootID: boot, dataContainer: "", os: os) }
+        guard let application = try await tool.application(bundle) else {
+            throw tool.error(.appUnknown, "device info apps", "\(bundle) is not installed")
         }
-        guard let os = try await tool.phone().os else {
-            throw tool.error(.unreadable, "list devices", "it names no system")
+        let paths = Set(try await tool.files(in: .container(of: bundle)).map(\.path))
+        return ContinuityFacts(
+            bootID: boot,
+            dataContainer: "",
+            os: os,
+            appContainer: application.url,
+            trace: ContinuityFacts.ProbeTrace(
+                launch: try await number(".launch", of: bundle, in: paths).flatMap { Int($0) },
+                epoch: try await number(".epoch", of: bundle, in: paths)
+            )
+        )
+    }
+
+    /// A number that the probe keeps; nil when it is not there or is none.
+    private func number(_ name: String, of bundle: String, in paths: Set<String>) async throws -> UInt64? {
+        let path = Self.statusFolder + name
+        guard paths.contains(path), let bytes = try await tool.read(path, in: .container(of: bundle), limit: 64) else {
+            return nil
         }
-        return ContinuityFacts(bootID: try await bootID(), dataContainer: container, os: os)
+        return UInt64(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
     /// Crash logs of the app that were written since the attempt began, at most five of them.
