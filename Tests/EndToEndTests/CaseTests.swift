@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(4)))
 struct CaseTests {
     private func withFarm(slots: Int, _ body: (TestFarm) async throws -> Void) async throws {
-        let farm = try await TestFarm.start(slots: slots)
+        let farm = try await TestFarm.start(slots: slots, builds: TestFarm.sampleBuilds)
         do {
             try await body(farm)
         } catch {

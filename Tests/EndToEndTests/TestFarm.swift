@@ -39,7 +39,11 @@ actor TestFarm {
     }
 
     /// Starts a farm with slots `sim-1` … and the sample builds archived, all slots idle.
-    static func start(slots: Int, leaseSeconds: Int = 15) async throws -> TestFarm {
+    static func start(
+        slots: Int,
+        leaseSeconds: Int = 15,
+        builds: [String] = ["legacy", "correct", "renamed-query", "claims-success"]
+    ) async throws -> TestFarm {
         let folder = try TemporaryDirectory()
         for name in ["ssh", "sockets", "cache"] { try DurableFile.makeFolder("\(folder.path)/\(name)") }
         let attach = "\(products)/berth-agent attach --sockets \(folder.path)/sockets --cache \(folder.path)/cache"
@@ -53,7 +57,7 @@ actor TestFarm {
             "\(packageRoot)/ops/sample-builds",
             ["--skip-build", "--products", products, "\(folder.path)/builds"]
         )
-        try await farm.berth(["build", "add"] + Self.sampleBuilds.map { "\(folder.path)/builds/\($0).app" })
+        try await farm.berth(["build", "add"] + builds.map { "\(folder.path)/builds/\($0).app" })
         try await farm.berth([
             "host", "add", "test-host", "--address", "127.0.0.1:\(ssh.port)", "--user", ssh.user,
             "--identity", ssh.identityFile, "--host-key", try ssh.hostKeyLine.trimmingCharacters(in: .newlines),

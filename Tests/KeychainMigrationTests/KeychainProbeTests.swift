@@ -201,6 +201,10 @@ import Testing
             (["-BerthEpoch", "1", "-BerthEpoch", "1"], "-BerthEpoch"),
             (["-BerthEpoche", "1"], "-BerthEpoche"),
             (["-BerthCreate"], "-BerthCreate"),
+            (["-BerthKillAt", "after-add"], "-BerthKillAt"),
+            (["-BerthBystanders", "2"], "-BerthBystanders"),
+            (["-BerthSetMarker"], "-BerthSetMarker"),
+            (["-BerthMarker", "two"], "-BerthMarker"),
         ]
     )
     func malformed(arguments: [String], name: String) throws {
@@ -209,6 +213,39 @@ import Testing
         #expect(status.reason?.contains(name) == true)
         #expect(fixture.complaints.first?.contains(name) == true)
         #expect(fixture.keychain.calls.isEmpty)
+    }
+
+    @Test("A preparation sets the marker, deletes and adds, and proves it; a cleanup takes its items away again")
+    func preparation() throws {
+        let prepare = "-BerthPrepare"
+        let added = try fixture.status([prepare, "-BerthBystanders", "3"] + nonce, isLegacy: true)
+        #expect(added.result == "succeeded" && added.census?.bystanders == 0 && added.censusAfter?.bystanders == 3)
+        _ = try fixture.status([seed] + nonce, isLegacy: true)
+        let set = try fixture.status([prepare, "-BerthSetMarker", "-BerthDeleteTarget"] + nonce)
+        #expect(set.result == "succeeded" && fixture.markerVersion == 2)
+        #expect(set.census?.bystanders == 3 && set.censusAfter?.ownSuffix == 1)
+        _ = try fixture.status([prepare, "-BerthMarker", "7"] + nonce)
+        #expect(fixture.markerVersion == 7)
+        _ = try fixture.status([prepare, "-BerthClearMarker", "-BerthDeleteLegacy"] + nonce)
+        #expect(fixture.markerVersion == nil)
+        let counted = try fixture.status(["-BerthCensus"] + nonce)
+        #expect(counted.census?.ownSuffix == 0 && counted.census?.bystanders == 3 && counted.censusAfter == nil)
+        let cleaned = try fixture.status(["-BerthCleanUp"] + nonce)
+        // What was counted afterwards is what the app left; the probe's own items go last.
+        #expect(cleaned.result == "succeeded" && cleaned.censusAfter?.bystanders == 3)
+        #expect(try fixture.status(["-BerthCensus"] + nonce).census?.bystanders == 0)
+        let impossible = try fixture.status([prepare, "-BerthDeleteTarget"] + nonce, isLegacy: true)
+        #expect(impossible.result == "failed" && impossible.reason?.contains("no target") == true)
+    }
+
+    @Test("M4: a malformed seed is found as such, and the expected digest is that of its bytes")
+    func malformedSeed() throws {
+        let seeded = try fixture.status([seed, "-BerthMalformed"] + nonce, isLegacy: true)
+        #expect(seeded.result == "succeeded" && seeded.item("legacy")?.content == "matches")
+        let digest = SHA256.name(of: fixture.canary + Data([0x00, 0xff]))
+        let verified = try fixture.status([verify, "-BerthExpectedDigest", digest] + nonce)
+        #expect(verified.item("target")?.content == "matches")
+        #expect(try fixture.status([verify] + nonce).item("target")?.content == "differs")
     }
 
     @Test("Arguments without one phase end with 64 and no status file", arguments: [[], ["-UITestVerifyKeychainV2"]])
