@@ -38,9 +38,11 @@ actor TestFarm {
         root = folder.path
     }
 
-    /// Starts a farm with slots `sim-1` … and the sample builds archived, all slots idle.
+    /// Starts a farm with slots `sim-1` …, with slots `phone-1` … for stand-in phones, and the sample builds archived, all
+    /// slots idle.
     static func start(
         slots: Int,
+        phones: Int = 0,
         leaseSeconds: Int = 15,
         builds: [String] = ["legacy", "correct", "renamed-query", "claims-success"]
     ) async throws -> TestFarm {
@@ -52,6 +54,11 @@ actor TestFarm {
         try await ssh.start()
         try await farm.command("\(products)/berth-sim", ["tools", "\(folder.path)/tools"])
         for number in 1...slots { try await farm.startAgent("sim-\(number)") }
+        for number in 0..<phones {
+            let name = "phone-\(number + 1)"
+            try await farm.command("\(products)/berth-sim", ["phone", "create", name, "--udid", name])
+            try await farm.startAgent(name)
+        }
         try await farm.startCoordinator()
         try await farm.command(
             "\(packageRoot)/ops/sample-builds",
@@ -62,7 +69,7 @@ actor TestFarm {
             "host", "add", "test-host", "--address", "127.0.0.1:\(ssh.port)", "--user", ssh.user,
             "--identity", ssh.identityFile, "--host-key", try ssh.hostKeyLine.trimmingCharacters(in: .newlines),
         ])
-        try await farm.waitForIdleSlots(slots)
+        try await farm.waitForIdleSlots(slots + phones)
         return farm
     }
 
@@ -119,9 +126,8 @@ actor TestFarm {
     }
 
     func agentSpecification(_ slot: String) -> ProcessSpecification {
-        var environment = Self.environment
-        environment["BERTH_SIM_RUNTIMES"] = "\(root)/runtimes"
-        environment["BERTH_SIM_END_WITH"] = root
+        let isPhone = slot.hasPrefix("phone-")
+        let device = ["--kind", "hardware", "--device", slot, "--locks", "\(root)/locks", "--hold-minutes", "0"]
         return ProcessSpecification(
             executable: "\(Self.products)/berth-agent",
             arguments: [
@@ -132,6 +138,15 @@ actor TestFarm {
             environment: environment,
             standardError: .appendingFile("\(root)/agent-\(slot).log")
         )
+    }
+
+    /// With everything that berth-sim keeps under the farm's folder.
+    private nonisolated var simulatorEnvironment: [String: String] {
+        var environment = Self.environment
+        environment["BERTH_SIM_RUNTIMES"] = "\(root)/runtimes"
+        environment["BERTH_SIM_PHONES"] = "\(root)/phones"
+        environment["BERTH_SIM_END_WITH"] = root
+        return environment
     }
 
     /// Runs a `berth` command that must succeed.
@@ -169,11 +184,16 @@ actor TestFarm {
     }
 
     /// Submits the sample builds; gives the batch.
-    func submit(new: [String], cases: [String], repeats: Int = 1) async throws -> BatchView {
+    func submit(
+        new: [String],
+        cases: [String],
+        platform: Platform = .linuxSimulated,
+        repeats: Int = 1
+    ) async throws -> BatchView {
         try await json(
             BatchView.self,
             ["submit", "--old", "legacy"] + new.flatMap { ["--new", $0] } + cases.flatMap { ["--case", $0] }
-                + ["--platform", "linux-simulated", "--repeats", "\(repeats)"]
+                + ["--platform", platform.rawValue, "--repeats", "\(repeats)"]
         )
     }
 
@@ -206,13 +226,13 @@ actor TestFarm {
         }
     }
 
-    func ledger() async throws -> LedgerView {
-        try await json(LedgerView.self, ["ledger", "simulator"])
+    func ledger(_ kind: DeviceKind = .simulator) async throws -> LedgerView {
+        try await json(LedgerView.self, ["ledger", kind.rawValue])
     }
 
     private func command(_ executable: String, _ arguments: [String]) async throws {
         let result = try await CommandRunner.run(
-            ProcessSpecification(executable: executable, arguments: arguments, environment: Self.environment),
+            ProcessSpecification(executable: executable, arguments: arguments, environment: simulatorEnvironment),
             timeout: .seconds(60)
         )
         guard result.termination == .exited(0) else {
