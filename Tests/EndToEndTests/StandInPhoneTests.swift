@@ -28,7 +28,7 @@ struct StandInPhoneTests {
         }
         let hardware = try await farm.ledger(.hardware)
         #expect(hardware.entries.filter(\.deciding).count == 2)
-        #expect(hardware.entries.allSatisfy { $0.device.platform == .standIn })
+        #expect(hardware.entries.allSatisfy { $0.device?.platform == .standIn })
         #expect(hardware.entries.allSatisfy { $0.tools["devicectl"]?.contains("stand-in") == true })
         #expect(try await farm.ledger(.simulator).entries.isEmpty)
 
@@ -40,7 +40,7 @@ struct StandInPhoneTests {
         #expect(try await verdict(farm, new: "renamed-query", platforms: ["ios-device"]) == .incomplete)
     }
 
-    private func verdict(_ farm: TestFarm, new: String, platforms: [String]) async throws -> GateVerdict {
+    private func verdict(_ farm: TestFarm, new: String, platforms: [String]) async throws -> GateReport.Verdict {
         let policy = "\(farm.root)/policy.json"
         let requirements = platforms.map { #"{"platform": "\#($0)", "cases": ["update"]}"# }.joined(separator: ",")
         let text = #"{"format": 1, "name": "test", "requirements": [\#(requirements)]}"#

@@ -133,9 +133,8 @@ actor TestFarm {
             arguments: [
                 "serve", "--slot", slot, "--state", "\(root)/slots/\(slot)", "--sockets", "\(root)/sockets",
                 "--cache", "\(root)/cache", "--xcrun", "\(root)/tools/xcrun",
-                "--preserved-limit", "20",
-            ],
-            environment: environment,
+            ] + (isPhone ? device : ["--preserved-limit", "20"]),
+            environment: simulatorEnvironment,
             standardError: .appendingFile("\(root)/agent-\(slot).log")
         )
     }
