@@ -167,7 +167,10 @@ var targets: [Target] = [
                 dependencies: [
                     "BerthCore", "BerthSystem", "BerthArchive", "BerthStore", "BerthHosts", "CMicroHTTPD",
                 ],
-                path: "coordinator/BerthCoordinator"
+                path: "coordinator/BerthCoordinator",
+                exclude: ["Dashboard/README.md"],
+                // Compiled in, so that the program needs no folder beside it.
+                resources: [.embedInCode("Dashboard/Page")]
             ),
             .executableTarget(
                 name: "berth-coordinator",

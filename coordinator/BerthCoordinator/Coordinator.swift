@@ -37,7 +37,13 @@ package struct Coordinator: Sendable {
             leases: configuration.leases,
             open: HostChannel.overSSH(on: loop)
         )
-        let api = API(farm: farm, store: store, archive: archive, sshLoop: loop)
+        let api = API(
+            farm: farm,
+            store: store,
+            archive: archive,
+            sshLoop: loop,
+            policies: [.standard] + configuration.policies
+        )
         let server = HTTPServer(
             address: configuration.address,
             port: configuration.port,

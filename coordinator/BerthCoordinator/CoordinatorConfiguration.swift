@@ -1,3 +1,5 @@
+import BerthCore
+
 /// How a coordinator is run.
 package struct CoordinatorConfiguration: Sendable {
     /// Folder of store, archive and token files.
@@ -7,12 +9,20 @@ package struct CoordinatorConfiguration: Sendable {
     /// 0: any free port.
     package var port: UInt16
     package var leases: LeasePolicy
+    /// What the dashboard's verdicts are judged by, beside the standard policy.
+    package var policies: [GatePolicy]
 
-    package init(dataFolder: String, address: String = "127.0.0.1", port: UInt16 = 8750, leases: LeasePolicy = .init())
-    {
+    package init(
+        dataFolder: String,
+        address: String = "127.0.0.1",
+        port: UInt16 = 8750,
+        leases: LeasePolicy = .init(),
+        policies: [GatePolicy] = []
+    ) {
         self.dataFolder = dataFolder
         self.address = address
         self.port = port
         self.leases = leases
+        self.policies = policies
     }
 }

@@ -13,10 +13,11 @@ struct Main {
           --data FOLDER          store, archive and tokens; made if absent
           --listen ADDRESS:PORT  where the API listens (default 127.0.0.1:8750; port 0: any free one, written to FOLDER/address)
           --lease-seconds N      length of an attempt's lease, 2 to 3600 (default 15)
+          --gate-policy FILE     a policy that the dashboard shows verdicts of, beside the standard one; may be repeated
           --version              print the version
 
         The first start makes an admin token in FOLDER/admin.token.
-        Exit status: 0 ended on request, 64 usage, 73 another coordinator uses the folder, 70 anything else.
+        Exit status: 0 ended on request, 64 usage, 65 a policy that is none, 73 another coordinator uses the folder, 70 anything else.
 
         """
 
@@ -27,8 +28,8 @@ struct Main {
         case .success(let parsed): configuration = parsed
         case .failure(let stop):
             if let problem = stop.problem {
-                StandardStreams.writeError("berth-coordinator: \(problem)\n\n\(usage)")
-                exit(64)
+                StandardStreams.writeError("berth-coordinator: \(problem)\n\(stop.text)")
+                exit(stop.code)
             }
             StandardStreams.writeOutput(stop.text)
             exit(0)
@@ -52,7 +53,8 @@ struct Main {
 
     private struct Stop: Error {
         var problem: String?
-        var text = ""
+        var text = "\n\(Main.usage)"
+        var code: Int32 = 64
     }
 
     private static func parse(_ arguments: [String]) -> Result<CoordinatorConfiguration, Stop> {
@@ -60,13 +62,14 @@ struct Main {
         if arguments == ["--version"] { return .failure(Stop(text: "berth-coordinator \(BerthVersion.text)\n")) }
         guard arguments.first == "serve" else { return .failure(Stop(problem: "the command is serve")) }
         var options: [String: String] = [:]
+        var policyFiles: [String] = []
         var rest = arguments.dropFirst()
         while let option = rest.popFirst() {
-            guard ["--data", "--listen", "--lease-seconds"].contains(option) else {
+            guard ["--data", "--listen", "--lease-seconds", "--gate-policy"].contains(option) else {
                 return .failure(Stop(problem: "unknown option \(option)"))
             }
             guard let value = rest.popFirst() else { return .failure(Stop(problem: "\(option) needs a value")) }
-            options[option] = value
+            if option == "--gate-policy" { policyFiles.append(value) } else { options[option] = value }
         }
         guard let data = options["--data"] else { return .failure(Stop(problem: "--data is missing")) }
         var configuration = CoordinatorConfiguration(dataFolder: data)
@@ -85,6 +88,13 @@ struct Main {
                 length: .seconds(seconds),
                 heartbeat: min(.seconds(1), .milliseconds(seconds * 1000 / 6))
             )
+        }
+        for file in policyFiles {
+            do {
+                configuration.policies.append(try GatePolicy.parse(try DurableFile.read(file, limit: 1 << 20)))
+            } catch {
+                return .failure(Stop(problem: "--gate-policy \(file): \(error)", text: "", code: 65))
+            }
         }
         return .success(configuration)
     }

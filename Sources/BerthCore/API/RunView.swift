@@ -93,7 +93,10 @@ package struct AttemptView: Sendable, Hashable, Codable {
 
 extension AttemptView {
     /// The same attempt at a step.
-    package func with(progress: String?) -> AttemptView {
+    package func with(progress: String?) -> AttemptView { with(progress: progress, report: report) }
+
+    /// The same attempt at a step, with another report or none.
+    package func with(progress: String?, report: AttemptReport?) -> AttemptView {
         AttemptView(
             id: id,
             slot: slot,

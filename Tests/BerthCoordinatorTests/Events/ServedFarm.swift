@@ -5,9 +5,10 @@ import BerthHosts
 import BerthStore
 import BerthSystem
 import BerthTestSupport
+import Synchronization
 
 /// A farm with one stand-in host behind the real API on a loopback port.
-struct ServedFarm {
+final class ServedFarm: Sendable {
     static let token = "token-of-the-test"
 
     let folder: TemporaryDirectory
@@ -15,27 +16,24 @@ struct ServedFarm {
     let farm: Farm
     let host: StandInHost
     let port: UInt16
-    /// The old build, then the new one.
-    let builds: [Digest]
+    private let api: API
+    private let server: Mutex<HTTPServer>
 
     /// Serves a farm while a body runs.
     static func run(
         policies: [GatePolicy] = [.standard],
-        port: UInt16 = 0,
         _ body: @escaping @Sendable (ServedFarm) async throws -> Void
     ) async throws {
         let folder = try TemporaryDirectory()
         let blobs = try BlobDirectory(path: "\(folder.path)/archive")
         let program = try blobs.insert([UInt8](repeating: 3, count: 300))
         let store = try await Store.open(path: "\(folder.path)/store.sqlite")
-        var builds: [Digest] = []
-        for (name, number) in [("legacy", "1"), ("correct", "2")] {
+        for (name, number) in [("legacy", "1"), ("correct", "2"), ("renamed-query", "2")] {
             let manifest = BuildManifest(
                 name: "\(name).app",
                 entries: [.file("program", size: 300, executable: true, digest: program)]
             )
             let id = try blobs.insert(try CanonicalJSON.encode(manifest))
-            builds.append(id)
             let description = BuildDescription(
                 name: name,
                 bundleIdentifier: "com.example.product",
@@ -62,15 +60,7 @@ struct ServedFarm {
             open: host.opener
         )
         let api = API(farm: farm, store: store, archive: archive, sshLoop: SSHEventLoop(), policies: policies)
-        let server = HTTPServer(port: port, limits: HTTPLimits(stopTimeout: .seconds(1))) { await api.handle($0) }
-        let served = ServedFarm(
-            folder: folder,
-            store: store,
-            farm: farm,
-            host: host,
-            port: try server.start(),
-            builds: builds
-        )
+        let served = try ServedFarm(folder, store, farm, host, api)
         let result: Result<Void, any Error>
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -83,16 +73,44 @@ struct ServedFarm {
         } catch {
             result = .failure(error)
         }
-        await server.stop()
+        await served.stopServing()
         await store.close()
         try result.get()
     }
 
+    private init(_ folder: TemporaryDirectory, _ store: Store, _ farm: Farm, _ host: StandInHost, _ api: API) throws {
+        self.folder = folder
+        self.store = store
+        self.farm = farm
+        self.host = host
+        self.api = api
+        let server = Self.server(of: api, port: 0)
+        self.server = Mutex(server)
+        port = try server.start()
+    }
+
+    private static func server(of api: API, port: UInt16) -> HTTPServer {
+        HTTPServer(port: port, limits: HTTPLimits(stopTimeout: .seconds(1))) { await api.handle($0) }
+    }
+
+    /// Ends all connections and takes no new ones.
+    func stopServing() async {
+        await server.withLock { $0 }.stop()
+    }
+
+    /// Serves on the same port as before.
+    func serveAgain() throws {
+        let server = Self.server(of: api, port: port)
+        _ = try server.start()
+        self.server.withLock { $0 = server }
+    }
+
     /// Submits one run a case over the API; gives the batch.
-    func submit(_ cases: [String]) async throws -> BatchView {
+    @discardableResult
+    func submit(_ cases: [String], new: String = "correct") async throws -> BatchView {
         let request = BatchRequest(
             old: "legacy",
-            new: ["correct"],
+            new: [new],
             cases: cases,
             platform: .linuxSimulated,
             os: "latest",
@@ -110,7 +128,7 @@ struct ServedFarm {
     }
 
     /// What the API answers to a `GET`.
-    func get(_ path: String, token: String? = Self.token) async throws -> RawClient.Answer {
+    func get(_ path: String, token: String? = ServedFarm.token) async throws -> RawClient.Answer {
         let client = try RawClient(port: port)
         let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
         try await client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\(authorization)\r\n")

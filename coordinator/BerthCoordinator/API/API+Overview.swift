@@ -15,7 +15,11 @@ extension API {
         switch query["state"] {
         case "queued": return try await store.queuedRuns(limit: limit)
         case "open": return try await store.openRuns()
-        case "finished": return try await store.finishedRuns(limit: limit)
+        case "finished":
+            // Who watches needs the checks, not the whole reports.
+            return try await store.finishedRuns(limit: limit).map { run in
+                run.with(attempts: run.attempts.map { $0.with(progress: nil, report: nil) })
+            }
         case .some(let other):
             throw APIError(
                 400,

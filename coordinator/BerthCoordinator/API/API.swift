@@ -40,6 +40,7 @@ package struct API: Sendable {
 
     /// Answers a request; never throws, a refusal is an answer too.
     package func handle(_ request: HTTPRequest) async -> HTTPResponse {
+        if let page = Dashboard.response(to: request) { return page }
         do {
             let caller = try await authenticate(request)
             return try await route(request, caller: caller)
