@@ -260,7 +260,10 @@ final class Browser: Sendable {
         if let id = head.id {
             state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: message)
         } else if ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"].contains(head.method) {
-            state.withLock { $0.complaints.append(String(decoding: message, as: UTF8.self)) }
+            let text = String(decoding: message, as: UTF8.self)
+            // Advice is no complaint.
+            guard !text.contains("\"source\":\"recommendation\"") else { return }
+            state.withLock { $0.complaints.append(text) }
         }
     }
 }

@@ -7,8 +7,8 @@ const SHAPES = {
   passed: "good", pass: "good", satisfied: "good", held: "good",
   failed: "bad", blocked: "bad", broken: "bad",
   flaky: "mixed", mixed: "mixed",
-  unproven: "missing", incomplete: "missing", missing: "missing", errored: "missing", void: "missing", lost: "missing",
-  undecided: "open", queued: "open", idle: "open",
+  unproven: "missing", incomplete: "missing", errored: "missing", void: "missing", lost: "missing",
+  undecided: "open", missing: "open", queued: "open", idle: "open",
   busy: "busy",
   offline: "off", cancelled: "off", expired: "off",
 };
@@ -46,7 +46,7 @@ function fact(name, value, detail) {
 
 function newest(ledger) {
   const entry = ledger.entries.at(-1);
-  return entry ? ["last ", ago(entry.recordedAt)] : "empty";
+  return entry ? ["last one ", ago(entry.recordedAt)] : "empty";
 }
 
 // Slots
@@ -131,20 +131,30 @@ function policy(report) {
     h("summary", {},
       label(report.verdict),
       h("span", { class: "policy-name" }, report.policy),
-      h("span", { class: "marks", "aria-hidden": "true" },
-        report.findings.map((finding) => h("i", { "data-tone": TONES[SHAPES[finding.state]] }, shape(SHAPES[finding.state])))),
       h("span", { class: "muted" }, tally(report.findings))),
     platforms(report.findings).map(([platform, findings]) => [
       h("h4", {}, platform),
-      h("ul", { class: "findings" }, findings.map((finding) => h("li", {},
-        label(finding.state),
-        h("span", {}, h("span", { class: "case" }, finding.caseName), " ", h("span", { class: "muted" }, finding.reason))))),
+      h("ul", { class: "findings" }, alike(findings).map(({ state, reason, cases }) => h("li", {},
+        label(state),
+        h("span", {}, h("span", { class: "case" }, cases.join(", ")), " ", h("span", { class: "muted" }, reason))))),
     ]).flat());
 }
 
 function tally(findings) {
-  const satisfied = findings.filter((finding) => finding.state === "satisfied").length;
-  return `${satisfied} of ${findings.length} satisfied`;
+  return ["broken", "flaky", "missing", "satisfied"]
+    .map((state) => [findings.filter((finding) => finding.state === state).length, state])
+    .filter(([number]) => number).map((pair) => pair.join(" ")).join(", ");
+}
+
+/** Findings of one state and reason as one, since a new path lacks every case for the same reason. */
+function alike(findings) {
+  const groups = new Map();
+  for (const { state, reason, caseName } of findings) {
+    const key = `${state} ${reason}`;
+    if (!groups.has(key)) groups.set(key, { state, reason, cases: [] });
+    groups.get(key).cases.push(caseName);
+  }
+  return [...groups.values()];
 }
 
 function platforms(findings) {
