@@ -90,6 +90,10 @@ final class Browser: Sendable {
         try await call("Page.navigate", ["url": .text(url)])
     }
 
+    func reload() async throws {
+        try await call("Page.reload")
+    }
+
     /// What a JavaScript expression gives, as text.
     @discardableResult
     func evaluate(_ expression: String) async throws -> String {
@@ -129,7 +133,8 @@ final class Browser: Sendable {
         var last = ""
         do {
             try await eventually("\(selector) shows \"\(part)\"", within: limit) {
-                last = try await text(selector)
+                // While a page gives way to another, there is nobody to ask.
+                last = (try? await text(selector)) ?? ""
                 return last.contains(part)
             }
         } catch let error as WaitedInVain {

@@ -61,7 +61,7 @@ struct DashboardTests {
             try await signIn(browser)
             try await browser.wait(for: "Live", in: "#connection")
             #expect(try await browser.evaluate("document.cookie + localStorage.length") == "0")
-            try await browser.evaluate("location.reload()")
+            try await browser.reload()
             try await browser.wait(for: "Live", in: "#connection")
             try await browser.evaluate("document.querySelector('#sign-out').click()")
             try await browser.wait(for: "Sign in", in: "#sign-in")
@@ -147,10 +147,9 @@ struct DashboardTests {
             let assignment = try await farm.assignment(to: "a")
             try await browser.wait(for: "Incomplete", in: "#gate")
             // A page that was just loaded: Tab begins at its top.
-            try await browser.evaluate("location.reload()")
-            try await eventually("the page is there again") {
-                (try? await browser.text("#gate").contains("Incomplete")) == true
-            }
+            try await browser.reload()
+            try await browser.wait(for: "Incomplete", in: "#gate")
+            #expect(try await browser.evaluate("document.activeElement.tagName") == "BODY")
             var reached: [String] = []
             for _ in 0..<8 where reached.last != "SUMMARY" {
                 try await browser.press("Tab")
