@@ -90,8 +90,13 @@ final class Browser: Sendable {
         try await call("Page.navigate", ["url": .text(url)])
     }
 
+    /// Loads the page anew, and returns when the old one is gone.
     func reload() async throws {
+        try await evaluate("window.isOld = true")
         try await call("Page.reload")
+        try await eventually("the page was loaded anew") {
+            (try? await evaluate("window.isOld === undefined && document.readyState === 'complete'")) == "true"
+        }
     }
 
     /// What a JavaScript expression gives, as text.
