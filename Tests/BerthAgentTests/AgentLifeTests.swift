@@ -237,4 +237,29 @@ import Testing
             #expect(try DurableFile.read(host.state + "/journal", limit: 1000) == bytes)
         }
     }
+
+    @Test("an operator's release has the agent delete the simulators that it preserved")
+    func release() async throws {
+        try await AgentHost.run { host in
+            try await host.serve()
+            let coordinator = try await host.attach()
+            _ = try await coordinator.agentHello()
+            let builds = [
+                try await TestBuild.scripted("{}", version: "1.0", in: host.bundles),
+                try await TestBuild.scripted(#"{"verify": "exit"}"#, version: "2.0", in: host.bundles),
+            ]
+            let udid = try #require(try await host.perform(coordinator, "a-1", 1, builds).preservedDevice)
+            #expect(try await host.simctl(["list", "-j"]).contains(udid))
+            let release = try await CommandRunner.run(
+                ProcessSpecification(
+                    executable: Products.path("berth-agent"),
+                    arguments: ["release", "--state", host.state, "--wait", "30"],
+                    environment: host.environment
+                ),
+                timeout: .seconds(40)
+            )
+            #expect(release.termination == .exited(0), "\(release.outputText)\(release.errorText)")
+            #expect(try await !host.simctl(["list", "-j"]).contains(udid))
+        }
+    }
 }
