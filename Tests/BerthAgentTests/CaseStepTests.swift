@@ -3,15 +3,16 @@ import Foundation
 import Testing
 
 /// Steps of users' cases on a real agent and the simulated device.
-@Suite(.timeLimit(.minutes(1))) struct CaseStepTests {
+@Suite(.serialized, .timeLimit(.minutes(4))) struct CaseStepTests {
     private static func kill(_ point: CaseLaunch.KillPoint) -> CaseStep {
         var launch = CaseLaunch(.verify)
         launch.killAt = point
         return .launch(launch)
     }
 
-    private func perform(_ definition: CaseDefinition, new: String) async throws -> AttemptReport {
-        var report: AttemptReport?
+    /// The reports of attempts on one host, one after the other.
+    private func perform(_ definitions: [CaseDefinition], new: String) async throws -> [AttemptReport] {
+        var reports: [AttemptReport] = []
         try await AgentHost.run { host in
             try await host.serve()
             let coordinator = try await host.attach()
@@ -21,33 +22,39 @@ import Testing
                 try await TestBuild.sample("legacy", version: "1.0", in: host.bundles),
                 try await TestBuild.sample(new, version: "2.0", in: host.bundles),
             ]
-            report = try await host.perform(coordinator, "a-1", 1, builds, case: definition)
+            for (index, definition) in definitions.enumerated() {
+                let epoch = UInt64(index + 1)
+                reports.append(
+                    try await host.perform(coordinator, "a-\(epoch)", epoch, builds, case: definition)
+                )
+            }
         }
-        return try #require(report)
+        return reports
     }
 
-    @Test(
-        "C2: a migration that dies at any of its points loses nothing, and the next start completes it",
-        arguments: CaseLaunch.KillPoint.allCases
-    )
-    func interrupted(point: CaseLaunch.KillPoint) async throws {
-        let definition = CaseDefinition(
-            name: "interrupted",
-            version: 1,
-            scenario: "",
-            steps: [
-                .install(.old), .launch(.prepare(.init(bystanders: 2))), .launch(.seed), .install(.new),
-                Self.kill(point), .reboot, .launch(.verify(.originalKept, .readable, .bystandersUntouched)),
-                .launch(.verify(.repeatable)),
-            ]
-        )
-        let report = try await perform(definition, new: "correct")
-        #expect(report.outcome == .passed, "\(String(describing: report.cause))")
-        #expect(report.checks.allSatisfy { $0.state == .held })
-        let files = Set(report.files.map(\.path))
-        #expect(!files.contains("status/3-verify.json") && files.contains("status/4-verify.json"))
-        let title = "launch verify and kill \(point.rawValue)"
-        #expect(report.steps.contains { $0.title == title && $0.problem == nil })
+    @Test("C2: a migration that dies at any of its points loses nothing, and the next start completes it")
+    func interrupted() async throws {
+        let points = CaseLaunch.KillPoint.allCases
+        let definitions = points.map { point in
+            CaseDefinition(
+                name: "interrupted",
+                version: 1,
+                scenario: "",
+                steps: [
+                    .install(.old), .launch(.prepare(.init(bystanders: 2))), .launch(.seed), .install(.new),
+                    Self.kill(point), .reboot, .launch(.verify(.originalKept, .readable, .bystandersUntouched)),
+                    .launch(.verify(.repeatable)),
+                ]
+            )
+        }
+        for (point, report) in zip(points, try await perform(definitions, new: "correct")) {
+            #expect(report.outcome == .passed, "\(point): \(String(describing: report.cause))")
+            #expect(report.checks.allSatisfy { $0.state == .held })
+            let files = Set(report.files.map(\.path))
+            #expect(!files.contains("status/3-verify.json") && files.contains("status/4-verify.json"))
+            let title = "launch verify and kill \(point.rawValue)"
+            #expect(report.steps.contains { $0.title == title && $0.problem == nil })
+        }
     }
 
     @Test("A build that never comes to the kill point proves nothing")
@@ -60,7 +67,7 @@ import Testing
                 .install(.old), .launch(.seed), .install(.new), Self.kill(.afterAdd), .launch(.verify(.originalKept)),
             ]
         )
-        let report = try await perform(definition, new: "renamed-query")
+        let report = try #require(try await perform([definition], new: "renamed-query").first)
         #expect(report.outcome == .errored && report.cause?.code == "kill-point-not-reached", "\(report)")
     }
 
@@ -76,10 +83,12 @@ import Testing
                 ]
             )
         }
-        let idle = try await perform(definition(KeychainFault(call: .update, status: -25291)), new: "correct")
+        let faults = [KeychainFault.Call.update, .delete].map { KeychainFault(call: $0, status: -25291) }
+        let reports = try await perform(faults.map(definition), new: "correct")
+        let idle = try #require(reports.first)
         #expect(idle.outcome == .errored && idle.cause?.code == "fault-not-met", "\(idle)")
         // Deletion of the old item is refused: both are there, and that is no loss.
-        let met = try await perform(definition(KeychainFault(call: .delete, status: -25291)), new: "correct")
+        let met = try #require(reports.last)
         #expect(met.outcome == .passed, "\(String(describing: met.cause))")
     }
 
@@ -96,8 +105,6 @@ import Testing
                 .launch(CaseLaunch(.census)),
             ]
         )
-        let report = try await perform(definition, new: "correct")
-        #expect(report.outcome == .passed, "\(String(describing: report.cause))")
         let lost = CaseDefinition(
             name: "lost",
             version: 1,
@@ -107,7 +114,9 @@ import Testing
                 .launch(.prepare(.init(deletesTarget: true))), .launch(.verify(.originalKept)),
             ]
         )
-        let gone = try await perform(lost, new: "correct")
+        let reports = try await perform([definition, lost], new: "correct")
+        #expect(reports.first?.outcome == .passed, "\(String(describing: reports.first?.cause))")
+        let gone = try #require(reports.last)
         #expect(gone.outcome == .failed && gone.cause?.code == "C2-broken", "\(String(describing: gone.cause))")
     }
 }

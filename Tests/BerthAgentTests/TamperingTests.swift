@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Somebody else is at work on the device between seed and verification: nothing is proved then, and the reason is told.
-@Suite(.timeLimit(.minutes(1))) struct TamperingTests {
+@Suite(.serialized, .timeLimit(.minutes(4))) struct TamperingTests {
     /// What is done behind the agent's back, once, right after the seed.
     struct Tampering: Sendable, CustomStringConvertible {
         let description: String
@@ -131,7 +131,8 @@ import Testing
             #expect(report.outcome == .void, "\(String(describing: report.cause)); \(log)")
             #expect(report.cause?.code == tampering.cause, "\(String(describing: report.cause)); \(log)")
             #expect(report.cause?.message.contains(tampering.words) == true, "\(String(describing: report.cause))")
-            // The same way without anybody else is fine.
+            guard tampering.description == Self.tamperings.first?.description else { return }
+            // The same way without anybody else is fine; once is enough to know it.
             let again = try await host.perform(coordinator, "a-2", 2, builds)
             #expect(again.outcome == .passed, "\(String(describing: again.cause))")
         }
