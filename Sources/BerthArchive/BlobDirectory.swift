@@ -57,6 +57,25 @@ package struct BlobDirectory: Sendable {
         return bytes
     }
 
+    /// Reads all of a blob, piece by piece, and compares it with its name and length.
+    /// - Throws: `ArchiveError.missingBlob`, `.wrongSize`, `.damagedBlob`, `SystemError`
+    package func check(_ blob: BlobReference) throws {
+        guard let size = size(of: blob.digest) else { throw ArchiveError.missingBlob(blob.digest) }
+        guard size == blob.size else { throw ArchiveError.wrongSize(blob.digest, expected: blob.size, actual: size) }
+        let path = path(of: blob.digest)
+        let file = try FileDescriptor(path: path, flags: O_RDONLY)
+        var hasher = SHA256.Hasher()
+        while true {
+            let bytes = try file.read(upTo: 1 << 20)
+            if bytes.isEmpty { break }
+            hasher.update(bytes)
+        }
+        let actual = Digest(bytes: hasher.finish())
+        guard actual == blob.digest else {
+            throw ArchiveError.damagedBlob(expected: blob.digest, actual: actual, path: path)
+        }
+    }
+
     /// Part of a blob as it lies there, for transfers that the receiver checks.
     /// - Throws: `ArchiveError.missingBlob`, `SystemError`
     package func read(_ digest: Digest, offset: UInt64, count: Int) throws -> [UInt8] {

@@ -5,7 +5,8 @@ struct Program: Sendable {
     static let commands: [any Command.Type] = [
         BuildAddCommand.self, BuildListCommand.self, BuildShowCommand.self, HostAddCommand.self, HostListCommand.self,
         CaseCheckCommand.self, CaseAddCommand.self, CaseListCommand.self, CaseShowCommand.self, PlanCheckCommand.self,
-        SubmitCommand.self, WatchCommand.self, RunListCommand.self, RunShowCommand.self,
+        SubmitCommand.self, ReplayCommand.self, CancelCommand.self, WatchCommand.self, RunListCommand.self,
+        RunShowCommand.self,
         LedgerCommand.self,
         GateCommand.self, StatusCommand.self,
     ]

@@ -40,16 +40,18 @@ actor TestFarm {
 
     /// Starts a farm with slots `sim-1` …, with slots `phone-1` … for stand-in phones, and the sample builds archived, all
     /// slots idle.
+    /// - Parameter wrapAttach: makes the host's forced command of that of a real host.
     static func start(
         slots: Int,
         phones: Int = 0,
         leaseSeconds: Int = 15,
-        builds: [String] = ["legacy", "correct", "renamed-query", "claims-success"]
+        builds: [String] = ["legacy", "correct", "renamed-query", "claims-success"],
+        wrapAttach: (String) -> String = { $0 }
     ) async throws -> TestFarm {
         let folder = try TemporaryDirectory()
         for name in ["ssh", "sockets", "cache"] { try DurableFile.makeFolder("\(folder.path)/\(name)") }
         let attach = "\(products)/berth-agent attach --sockets \(folder.path)/sockets --cache \(folder.path)/cache"
-        let ssh = try await TestSSHServer(directory: "\(folder.path)/ssh", forcedCommand: attach)
+        let ssh = try await TestSSHServer(directory: "\(folder.path)/ssh", forcedCommand: wrapAttach(attach))
         let farm = TestFarm(folder: folder, ssh: ssh, leaseSeconds: leaseSeconds)
         try await ssh.start()
         try await farm.command("\(products)/berth-sim", ["tools", "\(folder.path)/tools"])
@@ -125,6 +127,17 @@ actor TestFarm {
         _ = await agent.wait()
     }
 
+    /// Sets the host up anew, as a provider of machines does: nothing is left of what its agents knew or had.
+    func resetHost() async throws {
+        let slots = agents.keys.sorted()
+        for slot in slots { await agents.removeValue(forKey: slot)?.end(grace: .seconds(5)) }
+        for name in ["slots", "cache"] {
+            try FileManager.default.removeItem(atPath: "\(root)/\(name)")
+        }
+        try DurableFile.makeFolder("\(root)/cache")
+        for slot in slots { try await startAgent(slot) }
+    }
+
     func agentSpecification(_ slot: String) -> ProcessSpecification {
         let isPhone = slot.hasPrefix("phone-")
         let device = ["--kind", "hardware", "--device", slot, "--locks", "\(root)/locks", "--hold-minutes", "0"]
@@ -162,8 +175,9 @@ actor TestFarm {
     }
 
     /// Runs a `berth` command, however it ends.
-    func tryBerth(_ arguments: [String]) async throws -> CommandResult {
+    func tryBerth(_ arguments: [String], token: String? = nil) async throws -> CommandResult {
         var environment = Self.environment
+        environment["BERTH_TOKEN"] = token
         environment["BERTH_COORDINATOR"] = "http://127.0.0.1:\(port)"
         environment["BERTH_TOKEN_FILE"] = "\(root)/coordinator/admin.token"
         return try await CommandRunner.run(

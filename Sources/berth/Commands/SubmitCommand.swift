@@ -57,10 +57,7 @@ struct SubmitCommand: Command {
         } else {
             request = .options(try Self.batch(arguments))
         }
-        key = arguments.value("--idempotency-key")
-        if let key, key.isEmpty || !key.utf8.allSatisfy({ (33...126).contains($0) }) || key.utf8.count > 200 {
-            throw arguments.failure("--idempotency-key must be one word of at most 200 plain ASCII characters")
-        }
+        key = try arguments.idempotencyKey()
         watches = arguments.has("--watch")
         isPlain = arguments.has("--plain")
         if isPlain, !watches { throw arguments.failure("--plain says how to --watch: give both or neither") }
@@ -102,15 +99,6 @@ struct SubmitCommand: Command {
                 )
             }
         }
-        for warning in answer.value.warnings ?? [] { context.console.writeError("berth: warning: \(warning)\n") }
-        if watches {
-            let watch = BatchWatch(context: context, batch: answer.value.id, isPlain: isPlain)
-            return try await watch.run()
-        }
-        context.show(answer) { batch in
-            let news = answer.status == 201 ? "queued" : "was submitted before"
-            return "batch \(batch.id) \(news): \(batch.runs.count) runs\nFollow it with `berth watch \(batch.id)`.\n"
-        }
-        return .success
+        return try await BatchAnswer(answer: answer, watches: watches, isPlain: isPlain).show(context)
     }
 }

@@ -3,6 +3,7 @@ struct CommandDescription: Sendable {
     /// An argument without a name of its own.
     struct Operand: Sendable {
         enum Count: Sendable {
+            case atMostOne
             case one
             case oneOrMore
         }
@@ -10,6 +11,15 @@ struct CommandDescription: Sendable {
         let name: String
         let help: String
         var count = Count.one
+
+        /// The operand as help writes it.
+        var usage: String {
+            switch count {
+            case .atMostOne: "[\(name)]"
+            case .one: name
+            case .oneOrMore: "\(name)…"
+            }
+        }
     }
 
     /// A named argument.
@@ -70,7 +80,7 @@ struct CommandDescription: Sendable {
         let required = options.filter(\.isRequired).map(\.usage)
         let optional = options.filter { !$0.isRequired }.map { "[\($0.usage)]" }
         let usage =
-            ["berth \(name)"] + operands.map { $0.count == .one ? $0.name : "\($0.name)…" } + required + optional
+            ["berth \(name)"] + operands.map(\.usage) + required + optional
         var text = "\(summary)\n\nUsage: \(usage.joined(separator: " "))\n"
         text += Self.section("Arguments", operands.map { ($0.name, $0.help) })
         text += Self.section("Options", options.map { ($0.usage, $0.help) })

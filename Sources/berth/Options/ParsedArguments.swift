@@ -75,6 +75,16 @@ struct ParsedArguments: Equatable, Sendable {
         return word
     }
 
+    /// The value of `--idempotency-key`, which travels in a header.
+    /// - Throws: `UsageError`
+    func idempotencyKey() throws(UsageError) -> String? {
+        let key = value("--idempotency-key")
+        if let key, key.isEmpty || !key.utf8.allSatisfy({ (33...126).contains($0) }) || key.utf8.count > 200 {
+            throw failure("--idempotency-key must be one word of at most 200 plain ASCII characters")
+        }
+        return key
+    }
+
     /// A complaint about this command line.
     func failure(_ message: String) -> UsageError { UsageError(message: message, command: command) }
 
@@ -114,7 +124,8 @@ struct ParsedArguments: Equatable, Sendable {
 
     private func checkOperands(_ description: CommandDescription) throws(UsageError) {
         let expected = description.operands
-        if operands.count < expected.count { throw failure("\(expected[operands.count].name) is missing") }
+        let needed = expected.prefix { $0.count != .atMostOne }
+        if operands.count < needed.count { throw failure("\(expected[operands.count].name) is missing") }
         let takesMore = expected.last?.count == .oneOrMore
         if operands.count > expected.count, !takesMore {
             throw failure("there is an argument too many: \(operands[expected.count].debugDescription)")

@@ -106,6 +106,15 @@ package struct API: Sendable {
                 caller: caller
             )
         case ("POST", "plans", 2) where argument == "check": return try await check(try body(Plan.self, request))
+        case ("POST", "replays", 1):
+            return try await replay(
+                try body(ReplayRequest.self, request),
+                key: request.headers["Idempotency-Key"],
+                content: Digest.sha256(of: request.body),
+                caller: caller
+            )
+        case ("POST", "runs", 3) where rest[2] == "cancel": return try await cancelRun(argument, caller: caller)
+        case ("POST", "batches", 3) where rest[2] == "cancel": return try await cancelBatch(argument, caller: caller)
         case ("GET", "batches", 1):
             var views: [BatchView] = []
             for batch in try await store.batches(limit: 100) { views.append(await withProgress(batch)) }

@@ -90,6 +90,32 @@ package actor CoordinatorArchive {
         }
     }
 
+    /// Checks a blob as it lies there, every byte of it.
+    /// - Throws: `ArchiveError`, `SystemError`
+    func check(_ blob: BlobReference) throws {
+        try blobs.check(blob)
+    }
+
+    /// What is missing or damaged of a build, in words, after reading every byte of it. Other work goes on in between.
+    nonisolated func faults(of build: Digest) async -> [String] {
+        let manifest: BuildManifest
+        do {
+            manifest = try await self.manifest(build)
+        } catch {
+            return ["its manifest cannot be used: \(error)"]
+        }
+        var faults: [String] = []
+        for entry in manifest.entries {
+            guard let digest = entry.digest, let size = entry.size else { continue }
+            do {
+                try await check(BlobReference(digest: digest, size: size))
+            } catch {
+                faults.append("file \(entry.path): \(error)")
+            }
+        }
+        return faults
+    }
+
     /// All blobs that a host needs to install a build, its manifest among them.
     func blobs(of build: Digest) throws -> [BlobReference] {
         let manifest = try manifest(build)

@@ -27,6 +27,8 @@ package actor Farm {
     private var links: [String: HostLink] = [:]
     private var slots: [String: SlotSession] = [:]
     private var openLeases: [String: OpenLease] = [:]
+    /// Reasons to cancel attempts that the store has claimed and that have not arrived here yet.
+    private var earlyCancellations: [String: String] = [:]
 
     package init(
         name: String,
@@ -114,12 +116,38 @@ package actor Farm {
     /// Which step an attempt is at, if it is being executed.
     package func progress(of attempt: String) -> String? { openLeases[attempt]?.progress }
 
-    /// Calls attempts off that hold a slot.
-    func cancel(_ attempts: [OpenAttempt], reason: String) async {
+    /// Calls attempts off that hold a slot. One that no agent knows of yet is taken back at once.
+    package func cancel(_ attempts: [OpenAttempt], reason: String) async {
         for attempt in attempts {
+            // A claim that is on its way here finds the reason when it arrives.
+            guard let lease = openLeases[attempt.attempt] else {
+                earlyCancellations[attempt.attempt] = reason
+                continue
+            }
             openLeases[attempt.attempt]?.cancellation = reason
             changes.publish(.init(.run, attempt.run))
-            await tellCancellation(attempt.attempt)
+            if lease.isOffered {
+                await tellCancellation(attempt.attempt)
+            } else {
+                await withdraw(lease, reason)
+            }
+        }
+    }
+
+    private func withdraw(_ lease: OpenLease, _ reason: String) async {
+        do {
+            try await store.decline(
+                attempt: lease.attempt,
+                epoch: lease.epoch,
+                cause: .init("cancelled", reason),
+                now: Timestamp.now().milliseconds
+            )
+            openLeases[lease.attempt] = nil
+            changes.publish(.init(.run, lease.run), .init(.slot, lease.slot))
+            wake()
+        } catch {
+            // The run stays marked: its agent is told once it has the attempt.
+            log.error("Cannot take an attempt back", ["attempt": lease.attempt, "problem": "\(error)"])
         }
     }
 
@@ -199,7 +227,9 @@ package actor Farm {
             slot: slot,
             claimed: now,
             accepted: accepted,
-            deadline: now + leases.grantAfter
+            deadline: now + leases.grantAfter,
+            isOffered: false,
+            cancellation: earlyCancellations.removeValue(forKey: assignment.attempt)
         )
     }
 
@@ -212,7 +242,9 @@ package actor Farm {
             for build in assignment.builds { blobs += try await archive.blobs(of: build.id) }
             setProgress("transfer", of: assignment.attempt)
             try await link.provide(blobs)
-            guard openLeases[assignment.attempt] != nil, slots[slot]?.link === link else { return }
+            guard let lease = openLeases[assignment.attempt], slots[slot]?.link === link else { return }
+            if let reason = lease.cancellation, !lease.isOffered { return await withdraw(lease, reason) }
+            openLeases[assignment.attempt]?.isOffered = true
             setProgress("assign", of: assignment.attempt)
             try await link.send(.assign(assignment), route: slot)
         } catch let error as HostLinkError {

@@ -25,6 +25,8 @@ struct OpenLease: Sendable {
     var deadline: ContinuousClock.Instant
     /// The step being executed.
     var progress: String?
+    /// Whether its agent may have been told of it, now or by an earlier coordinator.
+    var isOffered = true
     /// Why it must be called off, once it must.
     var cancellation: String?
 }

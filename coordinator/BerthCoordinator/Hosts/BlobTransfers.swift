@@ -110,6 +110,8 @@ actor BlobTransfers {
     }
 
     private func stream(_ blob: BlobReference, from start: UInt64) async throws {
+        // Damage at rest is named here, where the file is, and never travels.
+        try await archive.check(blob)
         var offset = start
         repeat {
             let bytes = try await archive.read(blob.digest, offset: offset, count: Frame.chunkSize)
