@@ -13,6 +13,7 @@ import Testing
 struct FarmTests {
     private struct Fixture {
         let store: Store
+        let farm: Farm
         let host: StandInHost
         let builds: [Digest]
 
@@ -105,7 +106,7 @@ struct FarmTests {
             leases: LeasePolicy(length: lease, heartbeat: .milliseconds(50)),
             open: host.opener
         )
-        let fixture = Fixture(store: store, host: host, builds: builds)
+        let fixture = Fixture(store: store, farm: farm, host: host, builds: builds)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await farm.run() }
             group.addTask { try await body(fixture) }
@@ -185,6 +186,30 @@ struct FarmTests {
             try await fixture.host.greet()
             try fixture.host.join("a")
             #expect(try await fixture.assignment(to: "a", number: 2) == first)
+        }
+    }
+
+    @Test func aRunThatIsCalledOffBeforeAnyAgentKnowsOfItIsTakenBackAtOnce() async throws {
+        // The host never answers, so the builds stay on their way.
+        try await withFarm(host: StandInHost(answersQueries: false)) { fixture in
+            let batch = try await fixture.submit(runs: 2)
+            try await fixture.host.greet()
+            try fixture.host.join("a")
+            let (first, second) = (batch.runs[0].id, batch.runs[1].id)
+            try await eventually("the builds are on their way") {
+                guard let open = try await fixture.store.openAttempts().first else { return false }
+                return await fixture.farm.progress(of: open.attempt) == "transfer"
+            }
+            let open = try await fixture.store.cancelRun(first, now: 5)
+            #expect(open.map(\.run) == [first])
+            await fixture.farm.cancel(open, reason: "not wanted")
+            let cancelled = try await fixture.store.run(id: first)
+            #expect(cancelled.state == .cancelled && cancelled.attempts.map(\.state) == [.declined])
+            #expect(cancelled.attempts[0].cause == OutcomeCause("cancelled", "not wanted"))
+            // Nothing was executed, so nothing is recorded; the next one waits or has the slot.
+            #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)
+            #expect(fixture.host.assignments(to: "a").isEmpty)
+            #expect(try await fixture.store.cancelRun(second, now: 6).count <= 1)
         }
     }
 

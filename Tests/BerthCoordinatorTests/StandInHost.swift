@@ -80,12 +80,17 @@ final class StandInHost: Sendable {
         try say(.hostHello(HostHello(agentVersion: "t", hostName: "h", wallClock: 0, diskFree: 1)))
     }
 
-    func join(_ slot: String, running: AttemptReference? = nil, unacknowledged: [AttemptReference] = []) throws {
+    func join(
+        _ slot: String,
+        os: OSPin = OSPin(version: "18.0", build: "x"),
+        running: AttemptReference? = nil,
+        unacknowledged: [AttemptReference] = []
+    ) throws {
         let device = DeviceFacts(
             identity: "device-\(slot)",
             platform: .linuxSimulated,
             model: "m",
-            os: OSPin(version: "18.0", build: "x")
+            os: os
         )
         let hello = AgentHello(
             slot: slot,

@@ -179,4 +179,39 @@ struct RecordingTests {
             )
         }
     }
+
+    @Test("Recorded runs are found by run, batch and time, each once; a case whose stored bytes changed is found out")
+    func recordedRuns() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("sim-1")
+        let batch = try await farm.submit()
+        for outcome in [Outcome.errored, .passed] {
+            try await farm.end(try #require(try await farm.start("sim-1")), outcome)
+        }
+        let waiting = try await farm.submit()
+        func found(_ request: ReplayRequest) async throws -> [String] {
+            try await farm.store.recordedRuns(request).map(\.run)
+        }
+        let (first, second) = (batch.runs[0], waiting.runs[0])
+        // The run that was tried again has two entries and counts once; the one that waits has none.
+        #expect(try await found(ReplayRequest(batch: batch.id)) == [first.id])
+        #expect(try await farm.store.recordedRuns(ReplayRequest(run: first.id)).map(\.pins) == [first.pins])
+        #expect(try await found(ReplayRequest(run: second.id)).isEmpty)
+        #expect(try await found(ReplayRequest(since: 7)) == [first.id])
+        #expect(try await found(ReplayRequest(since: 7, until: 7)).isEmpty)
+        #expect(try await found(ReplayRequest(since: 0, ledger: .hardware)).isEmpty)
+        await #expect(throws: StoreError.unknownRun(id: "r-9")) { try await found(ReplayRequest(run: "r-9")) }
+        await #expect(throws: StoreError.unknownBatch(id: "r-1")) { try await found(ReplayRequest(batch: "r-1")) }
+
+        let digest = first.pins.caseDigest
+        #expect(try await farm.store.caseFault(digest) == nil)
+        let absent = StoreFixture.digest("no case")
+        #expect(try await farm.store.caseFault(absent)?.contains("is not archived") == true)
+        let connection = try DatabaseConnection(path: farm.path)
+        try connection.execute(
+            "UPDATE case_definition SET definition = replace(definition, '\"checks\":[', '\"checks\":[\"G2\",') WHERE hex = ?",
+            [.text(digest.hex)]
+        )
+        #expect(try await farm.store.caseFault(digest)?.contains("is damaged") == true)
+    }
 }

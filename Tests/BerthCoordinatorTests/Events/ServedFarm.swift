@@ -117,14 +117,20 @@ final class ServedFarm: Sendable {
             repeats: 1,
             priority: 0
         )
-        let body = try CanonicalJSON.encode(request)
+        let answer = try await post("/v1/batches", request)
+        return try CanonicalJSON.decode(BatchView.self, from: answer.body, document: "batch")
+    }
+
+    /// What the API answers to a document.
+    func post(_ path: String, _ document: some Encodable) async throws -> RawClient.Answer {
+        let body = try CanonicalJSON.encode(document)
         let client = try RawClient(port: port)
         try await client.send(
-            "POST /v1/batches HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(Self.token)\r\n"
+            "POST \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(Self.token)\r\n"
                 + "Content-Length: \(body.count)\r\n\r\n",
             body
         )
-        return try CanonicalJSON.decode(BatchView.self, from: try await client.answer().body, document: "batch")
+        return try await client.answer()
     }
 
     /// What the API answers to a `GET`.

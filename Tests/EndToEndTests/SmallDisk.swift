@@ -1,0 +1,29 @@
+import BerthSystem
+import Foundation
+
+/// A file system of a few megabytes in memory, which can really be full.
+struct SmallDisk {
+    let path: String
+
+    /// Whether this process may mount one.
+    static let isPossible: Bool = {
+        let path = NSTemporaryDirectory() + "berth-disk-\(getpid())"
+        guard let disk = try? SmallDisk(at: path, megabytes: 1) else { return false }
+        disk.unmount()
+        rmdir(path)
+        return true
+    }()
+
+    init(at path: String, megabytes: Int) throws {
+        self.path = path
+        try DurableFile.makeFolder(path)
+        guard mount("berth-test", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
+            throw SystemError(operation: "mount a small disk", path: path, code: errno)
+        }
+    }
+
+    func unmount() {
+        // Lazily: a file that is still open elsewhere does not keep it in the way.
+        _ = umount2(path, Int32(MNT_DETACH))
+    }
+}

@@ -1,0 +1,187 @@
+import BerthCore
+import BerthStore
+import BerthSystem
+
+/// What hosts and agents say, and what the farm makes of it.
+extension Farm {
+    func receive(_ message: HostMessage, slot name: String, from link: HostLink) async throws {
+        guard SlotName.isValid(name) else {
+            throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "this cannot be a slot's name")
+        }
+        switch message {
+        case .agentHello(let hello): try await greet(hello, slot: name, from: link)
+        case .accepted(let reference): try await accept(reference)
+        case .declined(let declination): try await decline(declination, slot: name)
+        case .heartbeat(let heartbeat): try await renew(heartbeat, slot: name, from: link)
+        case .progress(let progress):
+            if openLeases[progress.attempt]?.epoch == progress.epoch {
+                setProgress("\(progress.title) (\(progress.step)/\(progress.steps))", of: progress.attempt)
+            }
+        case .result(let report): try await record(report, slot: name, from: link)
+        case .closing(let closing):
+            slotLeft(name, host: link.host.name, reason: closing.reason)
+        case .hostHello, .missing, .received, .stored, .refused, .slotLeft:
+            throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "only the host itself says this")
+        }
+    }
+
+    func slotLeft(_ name: String, host: String, reason: String) {
+        guard slots[name]?.host == host, slots[name]?.link != nil else { return }
+        log.notice("Slot left", ["slot": name, "host": host, "reason": reason])
+        slots[name]?.link = nil
+        changes.publish(.init(.slot, name))
+    }
+
+    func hostConnected(_ host: String) {
+        changes.publish(.init(.host, host))
+    }
+
+    func hostLeft(_ host: String, reason: String) {
+        changes.publish(.init(.host, host))
+        for slot in slots.values where slot.host == host { slotLeft(slot.name, host: host, reason: reason) }
+    }
+
+    private func greet(_ hello: AgentHello, slot name: String, from link: HostLink) async throws {
+        guard hello.slot == name else {
+            throw HostLinkError.misrouted(
+                host: link.host.name,
+                route: name,
+                problem: "its agent calls itself \(hello.slot)"
+            )
+        }
+        guard ProtocolVersions.own.common(with: hello.versions) != nil else {
+            throw HostLinkError.protocolMismatch(host: link.host.name, theirs: hello.versions)
+        }
+        do {
+            try await store.recordSlot(hello, host: link.host.name, now: Timestamp.now().milliseconds)
+        } catch {
+            log.error("Slot refused", ["slot": name, "host": link.host.name, "problem": "\(error)"])
+            try await link.send(.closing(Closing(reason: "\(error)")), route: name)
+            return
+        }
+        let dispatching = slots[name]?.dispatching ?? false
+        slots[name] = SlotSession(
+            name: name,
+            host: link.host.name,
+            link: link,
+            device: hello.device,
+            dispatching: dispatching
+        )
+        changes.publish(.init(.slot, name))
+        log.notice("Slot joined", ["slot": name, "host": link.host.name, "platform": hello.device.platform.rawValue])
+        try await reconcile(hello, slot: name, link: link)
+        wake()
+    }
+
+    /// Brings the store's view and the agent's together after a (re)connection, without granting anything twice.
+    private func reconcile(_ hello: AgentHello, slot name: String, link: HostLink) async throws {
+        let mine = openLeases.values.first { $0.slot == name }
+        if let running = hello.running, running.attempt != mine?.attempt || running.epoch != mine?.epoch {
+            let cancellation = Cancellation(
+                attempt: running.attempt,
+                epoch: running.epoch,
+                reason: "the coordinator has given this attempt up"
+            )
+            try await link.send(.cancel(cancellation), route: name)
+        }
+        guard let mine else { return }
+        let reference = AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
+        openLeases[mine.attempt]?.deadline = .now + leases.grantAfter
+        if hello.running == reference {
+            try await accept(reference)
+            await tellCancellation(mine.attempt)
+        } else if hello.unacknowledged.contains(reference) {
+            return
+        } else if mine.accepted {
+            await abandon(
+                mine.attempt,
+                .init("agent-forgot", "the agent of \(name) no longer knows the attempt that it had accepted")
+            )
+        } else if slots[name]?.dispatching != true, let assignment = try await store.assignment(of: mine.attempt) {
+            // The assignment was never accepted, or the answer was lost: the same attempt is offered again.
+            addWork.yield(.redeliver(assignment, slot: name))
+        }
+    }
+
+    private func accept(_ reference: AttemptReference) async throws {
+        guard
+            try await store.accept(
+                attempt: reference.attempt,
+                epoch: reference.epoch,
+                now: Timestamp.now().milliseconds
+            )
+        else { return }
+        openLeases[reference.attempt]?.accepted = true
+        openLeases[reference.attempt]?.deadline = .now + leases.grantAfter
+        if let lease = openLeases[reference.attempt] {
+            changes.publish(.init(.run, lease.run), .init(.slot, lease.slot))
+        }
+    }
+
+    private func decline(_ declination: Declination, slot name: String) async throws {
+        log.error(
+            "Assignment declined",
+            ["slot": name, "attempt": declination.attempt, "cause": declination.cause.description]
+        )
+        try await store.decline(
+            attempt: declination.attempt,
+            epoch: declination.epoch,
+            cause: declination.cause,
+            now: Timestamp.now().milliseconds
+        )
+        if let run = openLeases.removeValue(forKey: declination.attempt)?.run { changes.publish(.init(.run, run)) }
+        changes.publish(.init(.slot, name))
+        slots[name]?.pausedUntil = .now + .seconds(1)
+    }
+
+    private func renew(_ heartbeat: Heartbeat, slot name: String, from link: HostLink) async throws {
+        guard slots[name]?.link === link else { return }
+        if let mine = openLeases.values.first(where: { $0.slot == name }) {
+            let vouched = heartbeat.running == AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
+            if vouched || !mine.accepted { openLeases[mine.attempt]?.deadline = .now + leases.grantAfter }
+            if mine.cancellation != nil { await tellCancellation(mine.attempt) }
+        }
+        try await link.send(.renewed(Renewal(sequence: heartbeat.sequence)), route: name)
+    }
+
+    private func record(_ report: AttemptReport, slot name: String, from link: HostLink) async throws {
+        let missing = try await archive.completeEvidence(of: report)
+        guard missing.isEmpty else {
+            // The agent sends nothing else before this result is acknowledged, so it must get to send it again.
+            throw HostLinkError.evidenceMissing(
+                host: link.host.name,
+                attempt: report.attempt,
+                blobs: missing
+            )
+        }
+        let filing = try await store.record(
+            report,
+            bytes: try CanonicalJSON.encode(report),
+            host: link.host.name,
+            now: Timestamp.now().milliseconds
+        )
+        openLeases[report.attempt] = nil
+        let kind = report.device.platform.kind
+        changes.publish(.init(.ledger, kind.rawValue), .init(.run, report.run), .init(.slot, name))
+        log.info(
+            "Result",
+            [
+                "slot": name, "attempt": report.attempt, "outcome": report.outcome.rawValue, "filing": filing.rawValue,
+                "cause": report.cause?.code ?? "none",
+            ]
+        )
+        let acknowledgement = Acknowledgement(attempt: report.attempt, epoch: report.epoch, filing: filing)
+        try await link.send(.recorded(acknowledgement), route: name)
+        wake()
+    }
+
+    func tellCancellation(_ attempt: String) async {
+        guard let lease = openLeases[attempt], let reason = lease.cancellation, let link = slots[lease.slot]?.link
+        else {
+            return
+        }
+        let cancellation = Cancellation(attempt: attempt, epoch: lease.epoch, reason: reason)
+        // A lost message is repeated with the next heartbeat.
+        try? await link.send(.cancel(cancellation), route: lease.slot)
+    }
+}
