@@ -8,7 +8,7 @@ struct LoneCoordinator: Sendable {
     let token: String
     private let process: ChildProcess
 
-    /// - Parameter data: its data folder.
+    /// Starts one on a data folder.
     static func start(data: String, log: String) async throws -> LoneCoordinator {
         let process = try ChildProcess.spawn(
             ProcessSpecification(

@@ -39,8 +39,7 @@ actor TestFarm {
     }
 
     /// Starts a farm with slots `sim-1` …, with slots `phone-1` … for stand-in phones, and the sample builds archived, all
-    /// slots idle.
-    /// - Parameter wrapAttach: makes the host's forced command of that of a real host.
+    /// slots idle. `wrapAttach` makes the host's forced command of that of a real host.
     static func start(
         slots: Int,
         phones: Int = 0,
