@@ -9,7 +9,7 @@ struct BatchAnswer: Sendable {
     func show(_ context: CommandContext) async throws -> ExitCode {
         for warning in answer.value.warnings ?? [] { context.console.writeError("berth: warning: \(warning)\n") }
         if watches {
-            let watch = BatchWatch(context: context, batch: answer.value.id, isPlain: isPlain)
+            let watch = BatchWatch(context: context, batches: [answer.value.id], isPlain: isPlain)
             return try await watch.run()
         }
         context.show(answer) { batch in

@@ -1,12 +1,12 @@
 import BerthCore
 
-/// Looks at a batch again and again until its runs have finished, showing what changes.
+/// Looks at batches again and again until their runs have finished, showing what changes: several are one table.
 struct BatchWatch: Sendable {
     /// How many looks in a row may fail before the watch ends: a coordinator that restarts is waited for.
     static let patience = 60
 
     let context: CommandContext
-    let batch: String
+    let batches: [String]
     let isPlain: Bool
 
     func run() async throws -> ExitCode {
@@ -15,12 +15,16 @@ struct BatchWatch: Sendable {
         var failures = 0
         while true {
             do {
-                let answer = try await context.client.get(APIClient.path("batches", batch), as: BatchView.self)
+                var answers: [APIAnswer<BatchView>] = []
+                for batch in batches {
+                    answers.append(try await context.client.get(APIClient.path("batches", batch), as: BatchView.self))
+                }
                 failures = 0
-                if !context.json { show(answer.value, after: former, in: &table) }
-                former = answer.value
-                if answer.value.isFinished {
-                    conclude(answer)
+                let whole = Self.whole(answers.map(\.value))
+                if !context.json { show(whole, after: former, in: &table) }
+                former = whole
+                if whole.isFinished {
+                    conclude(answers, whole)
                     return .success
                 }
             } catch let failure as CommandFailure
@@ -34,6 +38,16 @@ struct BatchWatch: Sendable {
         }
     }
 
+    /// Several batches as one.
+    private static func whole(_ batches: [BatchView]) -> BatchView {
+        BatchView(
+            id: batches.map(\.id).joined(separator: ", "),
+            submitter: batches.first?.submitter ?? "",
+            submittedAt: batches.first?.submittedAt ?? 0,
+            runs: batches.flatMap(\.runs)
+        )
+    }
+
     private func show(_ batch: BatchView, after former: BatchView?, in table: inout LiveTable) {
         if let terminal = isPlain ? nil : context.console.terminal() {
             guard batch != former else { return }
@@ -43,11 +57,11 @@ struct BatchWatch: Sendable {
         }
     }
 
-    private func conclude(_ answer: APIAnswer<BatchView>) {
+    private func conclude(_ answers: [APIAnswer<BatchView>], _ whole: BatchView) {
         if context.json {
-            context.console.write("\(answer.json)\n")
+            for answer in answers { context.console.write("\(answer.json)\n") }
         } else if isPlain || context.console.terminal() == nil {
-            context.console.write("\(BatchProgress.summary(answer.value))\n")
+            context.console.write("\(BatchProgress.summary(whole))\n")
         }
     }
 }
