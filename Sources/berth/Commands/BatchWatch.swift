@@ -41,7 +41,8 @@ struct BatchWatch: Sendable {
     /// Several batches as one.
     private static func whole(_ batches: [BatchView]) -> BatchView {
         BatchView(
-            id: batches.map(\.id).joined(separator: ", "),
+            id: batches.count > 3
+                ? "\(batches[0].id) … \(batches[batches.count - 1].id)" : batches.map(\.id).joined(separator: ", "),
             submitter: batches.first?.submitter ?? "",
             submittedAt: batches.first?.submittedAt ?? 0,
             runs: batches.flatMap(\.runs)
