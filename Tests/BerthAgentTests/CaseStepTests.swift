@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Steps of users' cases on a real agent and the simulated device.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct CaseStepTests {
+@Suite(.serialized, .timeLimit(.minutes(8))) struct CaseStepTests {
     private static func kill(_ point: CaseLaunch.KillPoint) -> CaseStep {
         var launch = CaseLaunch(.verify)
         launch.killAt = point

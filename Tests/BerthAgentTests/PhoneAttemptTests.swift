@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Whole attempts on a stand-in phone, through a real agent behind a real `attach`.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PhoneAttemptTests {
+@Suite(.serialized, .timeLimit(.minutes(8))) struct PhoneAttemptTests {
     @Test("H2, E1: the correct build passes on a phone, is uninstalled and leaves no item for the next attempt to find")
     func correct() async throws {
         try await PhoneHost.run { phone in

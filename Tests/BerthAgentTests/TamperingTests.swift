@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Somebody else is at work on the device between seed and verification: nothing is proved then, and the reason is told.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct TamperingTests {
+@Suite(.serialized, .timeLimit(.minutes(8))) struct TamperingTests {
     /// What is done behind the agent's back, once, right after the seed.
     struct Tampering: Sendable, CustomStringConvertible {
         let description: String

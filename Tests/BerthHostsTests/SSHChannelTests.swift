@@ -4,7 +4,7 @@ import BerthTestSupport
 import Foundation
 import Testing
 
-@Suite("SSH channel", .timeLimit(.minutes(2)))
+@Suite("SSH channel", .timeLimit(.minutes(8)))
 struct SSHChannelTests {
     @Test("Bytes come back in order, and the command's exit status and error output are seen")
     func echo() async throws {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Full disks, rotten blobs, wrong tokens and clocks: each has its name, and nothing is lost.
-@Suite(.serialized, .timeLimit(.minutes(4)))
+@Suite(.serialized, .timeLimit(.minutes(8)))
 struct BadWeatherTests {
     @Test func aBlobThatRotsInTheArchiveMakesNoVerdict() async throws {
         try await TestFarm.with(slots: 1) { farm in

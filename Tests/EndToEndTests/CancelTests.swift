@@ -4,7 +4,7 @@ import BerthTestSupport
 import Testing
 
 /// Calling runs off, wherever they are.
-@Suite(.serialized, .timeLimit(.minutes(4)))
+@Suite(.serialized, .timeLimit(.minutes(8)))
 struct CancelTests {
     @Test func aHangingAppEndsPromptlyAndTheRestOfTheBatchNeverStarts() async throws {
         try await TestFarm.with(slots: 1) { farm in

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Every sample build in the case that finds its fault, and users' own cases.
-@Suite(.serialized, .timeLimit(.minutes(4)))
+@Suite(.serialized, .timeLimit(.minutes(8)))
 struct CaseTests {
     private func withFarm(slots: Int, _ body: (TestFarm) async throws -> Void) async throws {
         let farm = try await TestFarm.start(slots: slots, builds: TestFarm.sampleBuilds)

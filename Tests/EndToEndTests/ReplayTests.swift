@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The same upgrade path is reproduced from the ledger and the archive alone, or refused (P1, P2).
-@Suite(.serialized, .timeLimit(.minutes(4)))
+@Suite(.serialized, .timeLimit(.minutes(8)))
 struct ReplayTests {
     @Test func afterTheHostWasResetTheSamePinsRunAgain() async throws {
         try await TestFarm.with(slots: 2) { farm in

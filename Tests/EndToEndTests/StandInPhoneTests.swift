@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What results of a stand-in phone count for.
-@Suite(.serialized, .timeLimit(.minutes(4)))
+@Suite(.serialized, .timeLimit(.minutes(8)))
 struct StandInPhoneTests {
     @Test("H3: a stand-in's pass is kept apart, never counts for a device, and counts where a policy names it")
     func platformsStayApart() async throws {

@@ -213,7 +213,7 @@ actor TestFarm {
         try await json([RunView].self, ["run", "list", "--batch", batch])
     }
 
-    func waitUntilFinished(_ batch: String, within limit: Duration = .seconds(60)) async throws -> [RunView] {
+    func waitUntilFinished(_ batch: String, within limit: Duration = .seconds(240)) async throws -> [RunView] {
         var runs: [RunView] = []
         do {
             try await eventually("batch \(batch) has finished", within: limit) {

@@ -41,6 +41,8 @@ final class ChannelStream {
     private static let errorOutputLimit = 1024
     /// How long a command may run on after it has closed its output.
     private static let closeTimeout = Duration.seconds(2)
+    /// How long a write is held back before it is tried again though nothing has arrived.
+    private static let holdTimeout = Duration.milliseconds(250)
 
     private let session: LibSSH2Session
     private let socket: TCPSocket
@@ -55,7 +57,10 @@ final class ChannelStream {
     private var hasSentEnd = false
     private var readLast = false
     /// When waiting for the close is given up; set at the end of the stream.
-    private(set) var closeDeadline: ContinuousClock.Instant?
+    private var closeDeadline: ContinuousClock.Instant?
+    /// When a write that is held back is tried again. What releases it may have been taken from the socket by libssh2
+    /// while it was busy with something else, and then no event of the socket tells of it.
+    private var holdDeadline: ContinuousClock.Instant?
     private(set) var errorOutput: [UInt8] = []
 
     init(session: LibSSH2Session, socket: TCPSocket, core: ChannelCore) {
@@ -69,6 +74,9 @@ final class ChannelStream {
         chunk.deallocate()
     }
 
+    /// When `run` has to be called even if nothing happened.
+    var deadline: ContinuousClock.Instant? { closeDeadline ?? holdDeadline }
+
     /// Whether libssh2 could be asked for something else now.
     var isIdle: Bool { pending == nil && socket.isWritable }
 
@@ -79,8 +87,16 @@ final class ChannelStream {
             writeHold = nil
             socket.acknowledgeAtOnce()
         }
+        if let holdDeadline, holdDeadline <= now {
+            mayHaveInput = true
+            writeHold = nil
+        }
+        holdDeadline = nil
         for _ in 0..<Self.operationsPerTurn {
-            guard let operation = pending ?? nextOperation() else { return .wait(Int16(POLLIN)) }
+            guard let operation = pending ?? nextOperation() else {
+                if !unsent.isEmpty || core.hasOutbound { holdDeadline = now.advanced(by: Self.holdTimeout) }
+                return .wait(Int16(POLLIN))
+            }
             if pending == nil, !socket.isWritable { return .wait(Int16(POLLOUT)) }
             if operation == .waitForClose {
                 let deadline = closeDeadline ?? now.advanced(by: Self.closeTimeout)

@@ -57,7 +57,7 @@ final class SSHConnection {
     var deadline: ContinuousClock.Instant? {
         switch phase {
         case .connecting: min(openDeadline, addressDeadline ?? openDeadline)
-        case .streaming(_, _, let stream): stream.closeDeadline
+        case .streaming(_, _, let stream): stream.deadline
         case .finished: nil
         default: openDeadline
         }

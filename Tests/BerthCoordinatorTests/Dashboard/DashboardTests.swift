@@ -8,7 +8,7 @@ import Testing
 /// The dashboard in a real browser, before a real API.
 @Suite(
     .enabled(if: Browser.executable != nil, "chromium is not installed; ops/setup --browser installs it"),
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(8)),
     .serialized
 )
 struct DashboardTests {
