@@ -5,6 +5,8 @@ import BerthSystem
 package enum ArchiveError: Error, Hashable, CustomStringConvertible {
     /// The bytes under a digest's name have another digest.
     case damagedBlob(expected: Digest, actual: Digest, path: String)
+    /// Bytes that were sent under a digest have another one.
+    case digestMismatch(expected: Digest, actual: Digest)
     case missingBlob(Digest)
     /// A blob is longer than was announced.
     case wrongSize(Digest, expected: Int64, actual: Int64)
@@ -21,6 +23,7 @@ package enum ArchiveError: Error, Hashable, CustomStringConvertible {
     package var code: String {
         switch self {
         case .damagedBlob: "damaged-blob"
+        case .digestMismatch: "digest-mismatch"
         case .missingBlob: "missing-blob"
         case .wrongSize: "wrong-size"
         case .notABundle: "not-a-bundle"
@@ -34,6 +37,8 @@ package enum ArchiveError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .damagedBlob(let expected, let actual, let path):
             "the blob \(expected) is damaged: its bytes have the digest \(actual) (\(path)); remove it and send it again"
+        case .digestMismatch(let expected, let actual):
+            "what was sent as \(expected) has the digest \(actual): it changed on the way or while it was read; send it again"
         case .missingBlob(let digest): "the blob \(digest) is not in the archive"
         case .wrongSize(let digest, let expected, let actual):
             "the blob \(digest) shall have \(expected) bytes, not \(actual)"

@@ -107,7 +107,7 @@ struct Program: Sendable {
         text += CommandDescription.section(
             "Environment",
             [
-                ("BERTH_COORDINATOR", "where the coordinator listens, such as http://farm.example:8470"),
+                ("BERTH_COORDINATOR", "where the coordinator listens, such as http://farm.example:8750"),
                 ("BERTH_TOKEN", "your token"), ("BERTH_TOKEN_FILE", "file that holds your token"),
             ]
         )

@@ -252,4 +252,59 @@ struct FarmTests {
             #expect(try await fixture.store.slots().isEmpty)
         }
     }
+
+    /// A slot's agent speaks for its own attempt only, and a report under another epoch frees nothing.
+    @Test func whatAnAgentSaysOfAnothersAttemptChangesNothing() async throws {
+        try await withFarm(lease: .seconds(2)) { fixture in
+            let batch = try await fixture.submit(runs: 2)
+            try await fixture.host.greet()
+            try fixture.host.join("a")
+            try fixture.host.join("b")
+            let mine = try await fixture.assignment(to: "a")
+            _ = try await fixture.assignment(to: "b")
+            let reference = AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
+            try fixture.host.say(.accepted(reference), route: "b")
+            try fixture.host.say(
+                .declined(.init(attempt: mine.attempt, epoch: mine.epoch, cause: .init("busy", "not mine"))),
+                route: "b"
+            )
+            let forged = Assignment(
+                run: mine.run,
+                attempt: mine.attempt,
+                epoch: mine.epoch + 7,
+                nonce: mine.nonce,
+                pins: mine.pins,
+                caseDefinition: mine.caseDefinition,
+                builds: mine.builds,
+                timeout: mine.timeout
+            )
+            try fixture.host.say(.result(try fixture.report(forged, evidence: .sha256(of: []))), route: "a")
+            try await eventually("the forged report is answered") {
+                fixture.host.messages(to: "a").contains(
+                    .recorded(Acknowledgement(attempt: mine.attempt, epoch: mine.epoch + 7, filing: .unknown))
+                )
+            }
+            // The lease is still watched: without a word from its agent the attempt is given up and offered anew.
+            try await eventually("the attempt is given up") {
+                try await fixture.store.run(id: mine.run).attempts.first?.outcome == .lost
+            }
+            #expect(batch.runs.count == 2)
+        }
+    }
+
+    @Test func aDeliveryThatWasCutOffBeginsAgain() async throws {
+        try await withFarm(host: StandInHost(answersQueries: false)) { fixture in
+            _ = try await fixture.submit(runs: 1)
+            try await fixture.host.greet()
+            try fixture.host.join("a")
+            try await eventually("the host is asked what it lacks") { fixture.host.queries == 1 }
+            fixture.host.hangUp()
+            try await fixture.host.greet()
+            try fixture.host.join("a")
+            try await eventually("it is asked again") { fixture.host.queries == 2 }
+            try fixture.host.answerQueries()
+            _ = try await fixture.assignment(to: "a")
+            #expect(try await fixture.store.ledger(.simulator).entries.isEmpty, "no attempt was lost by it")
+        }
+    }
 }

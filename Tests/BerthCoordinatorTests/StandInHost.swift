@@ -69,6 +69,21 @@ final class StandInHost: Sendable {
         return report.with(AgentSignature(key: Hex.encode(key.publicBytes), signature: Hex.encode(signature)))
     }
 
+    /// How often the farm has asked what the host lacks.
+    var queries: Int {
+        state.withLock { state in
+            state.messages.count { if case .query = $0.message { true } else { false } }
+        }
+    }
+
+    /// Says of the latest query that nothing is missing.
+    func answerQueries() throws {
+        let latest = state.withLock { state in
+            state.messages.compactMap { if case .query(let query) = $0.message { query.request } else { nil } }.last
+        }
+        if let latest { try say(.missing(MissingBlobs(request: latest, missing: []))) }
+    }
+
     func hangUp() {
         state.withLock { $0.inbound?.finish() }
     }

@@ -38,7 +38,8 @@ extension ArchiveError {
     /// Whether what was sent is wrong, rather than what is stored.
     fileprivate var isCallersFault: Bool {
         switch self {
-        case .notABundle, .unsupportedEntry, .infoPlist, .executable, .wrongSize, .missingBlob, .damagedBlob: true
+        case .notABundle, .unsupportedEntry, .infoPlist, .executable, .wrongSize, .missingBlob, .digestMismatch: true
+        case .damagedBlob: false
         }
     }
 }

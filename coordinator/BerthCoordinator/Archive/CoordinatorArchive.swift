@@ -10,6 +10,9 @@ package actor CoordinatorArchive {
     /// Longest blob of an attempt's evidence, in bytes.
     static let evidenceLimit: Int64 = 64 << 20
 
+    /// Most transfers of evidence whose files are open at a time; the others go on where they stand.
+    private static let openLimit = 64
+
     private let executor = BlockingExecutor(name: "berth.archive")
     private let blobs: BlobDirectory
     private var incoming: [Digest: PartialBlob] = [:]
@@ -32,11 +35,11 @@ package actor CoordinatorArchive {
 
     /// Stores bytes that are said to have a digest.
     /// - Returns: whether they are new.
-    /// - Throws: `ArchiveError.damagedBlob` when they have another digest, `SystemError`
+    /// - Throws: `ArchiveError.digestMismatch`, `SystemError`
     func store(_ bytes: [UInt8], as digest: Digest) throws -> Bool {
         let actual = Digest.sha256(of: bytes)
         guard actual == digest else {
-            throw ArchiveError.damagedBlob(expected: digest, actual: actual, path: "the request's body")
+            throw ArchiveError.digestMismatch(expected: digest, actual: actual)
         }
         if blobs.contains(digest) { return false }
         try blobs.insert(bytes)
@@ -127,6 +130,7 @@ package actor CoordinatorArchive {
     /// - Throws: `ArchiveError`, `SystemError`
     func receive(_ chunk: Chunk) throws {
         guard !blobs.contains(chunk.digest) else { return }
+        if incoming.count >= Self.openLimit, incoming[chunk.digest] == nil { incoming.removeAll() }
         let partial =
             try incoming[chunk.digest]
             ?? blobs.begin(BlobReference(digest: chunk.digest, size: Self.evidenceLimit))
@@ -143,7 +147,9 @@ package actor CoordinatorArchive {
         for digest in wanted where !blobs.contains(digest) {
             if digest == Digest.sha256(of: []) {
                 try blobs.insert([])
-            } else if let partial = incoming.removeValue(forKey: digest) {
+            } else if blobs.partialSize(of: digest) > 0 {
+                let partial =
+                    try incoming[digest] ?? blobs.begin(BlobReference(digest: digest, size: Self.evidenceLimit))
                 do { try partial.commit() } catch is ArchiveError { missing.append(digest) }
             } else {
                 missing.append(digest)

@@ -10,11 +10,11 @@ extension Farm {
         }
         switch message {
         case .agentHello(let hello): try await greet(hello, slot: name, from: link)
-        case .accepted(let reference): try await accept(reference)
+        case .accepted(let reference): try await accept(reference, slot: name)
         case .declined(let declination): try await decline(declination, slot: name)
         case .heartbeat(let heartbeat): try await renew(heartbeat, slot: name, from: link)
         case .progress(let progress):
-            if openLeases[progress.attempt]?.epoch == progress.epoch {
+            if holds(name, AttemptReference(attempt: progress.attempt, epoch: progress.epoch)) {
                 setProgress("\(progress.title) (\(progress.step)/\(progress.steps))", of: progress.attempt)
             }
         case .result(let report): try await record(report, slot: name, from: link)
@@ -88,7 +88,7 @@ extension Farm {
         let reference = AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
         openLeases[mine.attempt]?.deadline = .now + leases.grantAfter
         if hello.running == reference {
-            try await accept(reference)
+            try await accept(reference, slot: name)
             await tellCancellation(mine.attempt)
         } else if hello.unacknowledged.contains(reference) {
             return
@@ -97,14 +97,20 @@ extension Farm {
                 mine.attempt,
                 .init("agent-forgot", "the agent of \(name) no longer knows the attempt that it had accepted")
             )
-        } else if slots[name]?.dispatching != true, let assignment = try await store.assignment(of: mine.attempt) {
+        } else {
             // The assignment was never accepted, or the answer was lost: the same attempt is offered again.
-            addWork.yield(.redeliver(assignment, slot: name))
+            openLeases[mine.attempt]?.needsDelivery = true
+            resumeDeliveries()
         }
     }
 
-    private func accept(_ reference: AttemptReference) async throws {
-        guard
+    /// Whether a slot is held by just this attempt. What an agent says of another's is not taken.
+    private func holds(_ slot: String, _ reference: AttemptReference) -> Bool {
+        openLeases[reference.attempt].map { $0.slot == slot && $0.epoch == reference.epoch } ?? false
+    }
+
+    private func accept(_ reference: AttemptReference, slot name: String) async throws {
+        guard holds(name, reference),
             try await store.accept(
                 attempt: reference.attempt,
                 epoch: reference.epoch,
@@ -123,6 +129,7 @@ extension Farm {
             "Assignment declined",
             ["slot": name, "attempt": declination.attempt, "cause": declination.cause.description]
         )
+        guard holds(name, AttemptReference(attempt: declination.attempt, epoch: declination.epoch)) else { return }
         try await store.decline(
             attempt: declination.attempt,
             epoch: declination.epoch,
@@ -160,7 +167,9 @@ extension Farm {
             host: link.host.name,
             now: Timestamp.now().milliseconds
         )
-        openLeases[report.attempt] = nil
+        if holds(name, AttemptReference(attempt: report.attempt, epoch: report.epoch)), filing == .recorded {
+            openLeases[report.attempt] = nil
+        }
         let kind = report.device.platform.kind
         changes.publish(.init(.ledger, kind.rawValue), .init(.run, report.run), .init(.slot, name))
         log.info(

@@ -10,7 +10,7 @@ package actor Farm {
     enum Work: Sendable {
         case keepHost(HostLink)
         case dispatch(slot: String)
-        case redeliver(Assignment, slot: String)
+        case redeliver(attempt: String)
     }
 
     let store: Store
@@ -71,7 +71,7 @@ package actor Farm {
                 switch item {
                 case .keepHost(let link): group.addTask { await link.run() }
                 case .dispatch(let slot): group.addTask { await self.dispatch(slot) }
-                case .redeliver(let assignment, let slot): group.addTask { await self.redeliver(assignment, slot) }
+                case .redeliver(let attempt): group.addTask { await self.redeliver(attempt) }
                 }
             }
             group.cancelAll()
@@ -211,11 +211,28 @@ package actor Farm {
         changes.publish(.init(.run, lease.run), .init(.slot, lease.slot))
     }
 
-    private func redeliver(_ assignment: Assignment, _ name: String) async {
-        guard slots[name]?.dispatching == false, openLeases[assignment.attempt] != nil else { return }
-        slots[name]?.dispatching = true
-        defer { slots[name]?.dispatching = false }
-        await deliver(assignment, slot: name)
+    private func redeliver(_ attempt: String) async {
+        guard let lease = openLeases[attempt], lease.needsDelivery, slots[lease.slot]?.dispatching == false else {
+            return
+        }
+        slots[lease.slot]?.dispatching = true
+        defer { slots[lease.slot]?.dispatching = false }
+        openLeases[attempt]?.needsDelivery = false
+        do {
+            guard let assignment = try await store.assignment(of: attempt) else { return }
+            await deliver(assignment, slot: lease.slot)
+        } catch {
+            openLeases[attempt]?.needsDelivery = true
+            log.error("Cannot read an assignment", ["attempt": attempt, "problem": "\(error)"])
+        }
+    }
+
+    /// Offers attempts again whose delivery was cut off, or never began, to slots that are there.
+    func resumeDeliveries() {
+        for lease in openLeases.values where lease.needsDelivery && !lease.accepted {
+            guard let slot = slots[lease.slot], slot.link != nil, !slot.dispatching else { continue }
+            addWork.yield(.redeliver(attempt: lease.attempt))
+        }
     }
 
     private func hold(_ assignment: Assignment, slot: String, accepted: Bool) {
@@ -233,8 +250,8 @@ package actor Farm {
         )
     }
 
-    /// Brings the builds to the host, then hands the attempt over. A cut connection is no failure: the agent's next
-    /// hello starts the delivery again.
+    /// Brings the builds to the host, then hands the attempt over. A cut connection is no failure: the delivery starts
+    /// again when the slot is there.
     private func deliver(_ assignment: Assignment, slot: String) async {
         guard let link = slots[slot]?.link else { return }
         do {
@@ -248,13 +265,21 @@ package actor Farm {
             setProgress("assign", of: assignment.attempt)
             try await link.send(.assign(assignment), route: slot)
         } catch let error as HostLinkError {
-            if case .blobRefused = error { await abandon(assignment.attempt, .init("transfer-refused", "\(error)")) }
-            log.error("Delivery cut off", ["slot": slot, "attempt": assignment.attempt, "problem": "\(error)"])
+            if case .blobRefused = error {
+                await abandon(assignment.attempt, .init("transfer-refused", "\(error)"))
+            } else {
+                cutOff(assignment.attempt, error)
+            }
         } catch let error as SSHError {
-            log.error("Delivery cut off", ["slot": slot, "attempt": assignment.attempt, "problem": "\(error)"])
+            cutOff(assignment.attempt, error)
         } catch {
             await abandon(assignment.attempt, .init("archive-unusable", "\(error)"))
         }
+    }
+
+    private func cutOff(_ attempt: String, _ error: any Error) {
+        log.error("Delivery cut off", ["attempt": attempt, "problem": "\(error)"])
+        openLeases[attempt]?.needsDelivery = true
     }
 
     // MARK: - Leases
@@ -278,6 +303,7 @@ package actor Farm {
                     )
                 }
             }
+            resumeDeliveries()
             if now - lastWake > .seconds(1) {
                 lastWake = now
                 wake()

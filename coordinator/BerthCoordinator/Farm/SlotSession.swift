@@ -27,6 +27,8 @@ struct OpenLease: Sendable {
     var progress: String?
     /// Whether its agent may have been told of it, now or by an earlier coordinator.
     var isOffered = true
+    /// Whether a delivery was cut off, so that the same attempt is to be offered again once its slot is there.
+    var needsDelivery = false
     /// Why it must be called off, once it must.
     var cancellation: String?
 }

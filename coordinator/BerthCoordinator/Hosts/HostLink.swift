@@ -84,17 +84,18 @@ actor HostLink {
         transfers = BlobTransfers(host: name, archive: archive, channel: channel)
         try await channel.send(Frame.preamble, .control)
         try await channel.send(try CoordinatorMessage.hello(try await greeting()).frame().bytes, .control)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.read(channel) }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                try await self.read(channel)
+                return true
+            }
             group.addTask {
                 try await Task.sleep(for: .seconds(Self.greetingSeconds))
-                guard await self.greeted else {
-                    throw HostLinkError.noGreeting(host: name, seconds: Self.greetingSeconds)
-                }
-                try await Task.sleep(for: .seconds(1 << 40))
+                if await self.greeted { return false }
+                throw HostLinkError.noGreeting(host: name, seconds: Self.greetingSeconds)
             }
-            defer { group.cancelAll() }
-            try await group.next()
+            for try await hasEnded in group where hasEnded { return }
         }
         // A stop of the coordinator ends the reading, not the channel.
         if Task.isCancelled { await channel.close() }
