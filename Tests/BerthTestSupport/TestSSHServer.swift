@@ -41,8 +41,10 @@ package final class TestSSHServer: Sendable {
         let command = forcedCommand.replacingOccurrences(of: "\"", with: "\\\"")
         let publicKey = try Self.text(of: identityFile + ".pub")
         try Self.write("restrict,command=\"\(command)\" \(publicKey)", to: directory + "/authorized_keys")
+        // Of this one option sshd takes the last line and not the first.
+        let setsStartups = extraConfiguration.contains { $0.hasPrefix("MaxStartups") }
         let configuration =
-            extraConfiguration + [
+            extraConfiguration + (setsStartups ? [] : ["MaxStartups 200"]) + [
                 "ListenAddress 127.0.0.1",
                 "Port \(port)",
                 "HostKey \(directory)/host_key",
@@ -53,7 +55,6 @@ package final class TestSSHServer: Sendable {
                 "KbdInteractiveAuthentication no",
                 "PermitRootLogin prohibit-password",
                 "PidFile none",
-                "MaxStartups 200",
                 "SetEnv HOME=\(directory)/home",
                 "LogLevel VERBOSE",
             ]

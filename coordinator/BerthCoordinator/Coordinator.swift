@@ -28,20 +28,20 @@ package struct Coordinator: Sendable {
         let store = try await Store.open(path: "\(folder)/store.sqlite")
         let archive = try CoordinatorArchive(path: "\(folder)/archive")
         try await prepare(store)
-        let loop = SSHEventLoop()
-        try loop.start()
+        let ssh = SSHEventLoopGroup(count: configuration.sshThreads)
+        try ssh.start()
         let farm = Farm(
             name: try identity(),
             store: store,
             archive: archive,
             leases: configuration.leases,
-            open: HostChannel.overSSH(on: loop)
+            open: HostChannel.overSSH(on: ssh)
         )
         let api = API(
             farm: farm,
             store: store,
             archive: archive,
-            sshLoop: loop,
+            ssh: ssh,
             policies: [.standard] + configuration.policies
         )
         let server = HTTPServer(
@@ -63,7 +63,7 @@ package struct Coordinator: Sendable {
             result = .failure(error)
         }
         await server.stop()
-        await loop.stop()
+        await ssh.stop()
         log.notice("Stopped")
         try result.get()
     }

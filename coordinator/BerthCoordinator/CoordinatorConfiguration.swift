@@ -1,4 +1,5 @@
 import BerthCore
+import BerthHosts
 
 /// How a coordinator is run.
 package struct CoordinatorConfiguration: Sendable {
@@ -9,6 +10,8 @@ package struct CoordinatorConfiguration: Sendable {
     /// 0: any free port.
     package var port: UInt16
     package var leases: LeasePolicy
+    /// How many threads serve the SSH connections.
+    package var sshThreads: Int
     /// What the dashboard's verdicts are judged by, beside the standard policy.
     package var policies: [GatePolicy]
 
@@ -17,12 +20,14 @@ package struct CoordinatorConfiguration: Sendable {
         address: String = "127.0.0.1",
         port: UInt16 = 8750,
         leases: LeasePolicy = .init(),
+        sshThreads: Int = SSHEventLoopGroup.defaultCount,
         policies: [GatePolicy] = []
     ) {
         self.dataFolder = dataFolder
         self.address = address
         self.port = port
         self.leases = leases
+        self.sshThreads = sshThreads
         self.policies = policies
     }
 }

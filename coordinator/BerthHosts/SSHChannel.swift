@@ -39,7 +39,7 @@ package final class SSHChannel: Sendable {
         }
         let key = try await ClientKey.loadOnThread(path: endpoint.identityFile)
         let id = loop.makeConnectionID()
-        let core = ChannelCore(limits: limits) { loop.submit(.wake(id: id)) }
+        let core = ChannelCore(limits: limits) { loop.wake(id: id) }
         let login = SSHLogin(
             user: endpoint.user,
             userBytes: StableBytes(Array(endpoint.user.utf8)),

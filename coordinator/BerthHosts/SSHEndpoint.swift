@@ -42,4 +42,9 @@ package struct SSHEndpoint: Sendable, Hashable {
         self.deadPeerAfter = deadPeerAfter
         self.sendBufferSize = sendBufferSize
     }
+
+    /// Every sshd that sees a login when this host is connected to.
+    var loginAddresses: [String] { [Self.loginAddress(hostName, port)] }
+
+    static func loginAddress(_ hostName: String, _ port: UInt16) -> String { "\(hostName.lowercased()):\(port)" }
 }

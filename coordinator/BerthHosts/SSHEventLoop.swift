@@ -10,8 +10,6 @@ package final class SSHEventLoop: Sendable {
     enum Job: Sendable {
         case add(id: UInt64, SSHDestination, SSHPurpose, OpenResult)
         case resolved(id: UInt64, Result<[SocketAddress], SSHError>)
-        /// Look at the connection's channel: something was queued, taken, finished or closed.
-        case wake(id: UInt64)
         /// The task that opens the connection was cancelled.
         case abort(id: UInt64)
         case stop
@@ -19,9 +17,13 @@ package final class SSHEventLoop: Sendable {
 
     private struct State {
         var jobs: [Job] = []
+        /// Connections whose channel has something to look at: queued, taken, finished or closed.
+        var woken: Set<UInt64> = []
         var isRunning = false
-        /// A byte is in the wake-up pipe, or the thread is about to take the jobs.
-        var isWoken = false
+        /// The thread waits, or is about to, and no byte is in the wake-up pipe: only then a byte is needed.
+        var needsByte = false
+        /// How often the thread was woken by a byte.
+        var wakeUpCount: UInt64 = 0
         var wakePipe: FileDescriptor?
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -29,6 +31,7 @@ package final class SSHEventLoop: Sendable {
     private let name: String
     private let state = Mutex(State())
     private let lastConnectionID = Atomic<UInt64>(0)
+    private let connections = Atomic<Int>(0)
 
     /// - Parameter name: of the thread.
     package init(name: String = "ssh") {
@@ -50,7 +53,7 @@ package final class SSHEventLoop: Sendable {
         let starts = state.withLock { state in
             guard !state.isRunning else { return false }
             state.isRunning = true
-            state.isWoken = false
+            state.needsByte = false
             state.wakePipe = ends.write
             return true
         }
@@ -85,22 +88,45 @@ package final class SSHEventLoop: Sendable {
         state.withLock { state in
             guard state.isRunning else { return false }
             state.jobs.append(job)
-            if !state.isWoken, let pipe = state.wakePipe {
-                state.isWoken = true
-                var byte: UInt8 = 1
-                // The pipe is empty at this moment, so the byte finds room.
-                _ = write(pipe.number, &byte, 1)
-            }
+            Self.wakeThread(&state)
             return true
         }
     }
+
+    /// Makes the thread look at a connection's channel; many calls before it looks are one.
+    func wake(id: UInt64) {
+        state.withLock { state in
+            guard state.isRunning, state.woken.insert(id).inserted else { return }
+            Self.wakeThread(&state)
+        }
+    }
+
+    private static func wakeThread(_ state: inout State) {
+        guard state.needsByte, let pipe = state.wakePipe else { return }
+        state.needsByte = false
+        state.wakeUpCount += 1
+        var byte: UInt8 = 1
+        // The pipe is empty at this moment, so the byte finds room.
+        _ = write(pipe.number, &byte, 1)
+    }
+
+    /// How many connections the loop serves at this moment.
+    package var connectionCount: Int { connections.load(ordering: .relaxed) }
+
+    /// How often the thread had to be woken so far; messages that find it awake cost no wake-up.
+    package var wakeUpCount: UInt64 { state.withLock { $0.wakeUpCount } }
 
     /// Opens a connection and suspends until it is what it was made for.
     func connect(id: UInt64, destination: SSHDestination, purpose: SSHPurpose) async throws(SSHError) -> HostKey {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer = OpenResult(continuation)
-                if !submit(.add(id: id, destination, purpose, answer)) { answer.give(.failure(.loopStopped)) }
+                if submit(.add(id: id, destination, purpose, answer)) {
+                    // Counted from here on, so that many connections opened at once are spread.
+                    connections.add(1, ordering: .relaxed)
+                } else {
+                    answer.give(.failure(.loopStopped))
+                }
                 if Task.isCancelled { submit(.abort(id: id)) }
             }
         } onCancel: {
@@ -116,7 +142,9 @@ package final class SSHEventLoop: Sendable {
         var isStopping = false
         while !isStopping {
             var ready: [UInt64: Int16] = [:]
-            for job in takeJobs() {
+            let (jobs, woken) = takeJobs()
+            for id in woken { ready[id] = 0 }
+            for job in jobs {
                 switch job {
                 case .add(let id, let destination, let purpose, let answer):
                     let connection = SSHConnection(destination: destination, purpose: purpose, answer: answer)
@@ -125,8 +153,6 @@ package final class SSHEventLoop: Sendable {
                     ready[id] = 0
                 case .resolved(let id, let result):
                     connections[id]?.nameResolved(result)
-                    ready[id] = 0
-                case .wake(let id):
                     ready[id] = 0
                 case .abort(let id):
                     connections[id]?.abort()
@@ -140,16 +166,21 @@ package final class SSHEventLoop: Sendable {
             for (id, events) in ready {
                 guard let connection = connections[id] else { continue }
                 connection.drive(events: events, now: now)
-                if connection.isFinished { connections[id] = nil }
+                if connection.isFinished {
+                    connections[id] = nil
+                    self.connections.subtract(1, ordering: .relaxed)
+                }
             }
         }
         for connection in connections.values { connection.end(.closedByUs) }
+        self.connections.store(0, ordering: .relaxed)
         // What was submitted meanwhile is answered like a submission to a stopped loop.
         let (jobs, waiters) = state.withLock { state in
             state.isRunning = false
             state.wakePipe = nil
             defer {
                 state.jobs = []
+                state.woken = []
                 state.stopWaiters = []
             }
             return (state.jobs, state.stopWaiters)
@@ -158,10 +189,13 @@ package final class SSHEventLoop: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    private func takeJobs() -> [Job] {
+    private func takeJobs() -> (jobs: [Job], woken: Set<UInt64>) {
         state.withLock { state in
-            defer { state.jobs = [] }
-            return state.jobs
+            defer {
+                state.jobs = []
+                state.woken.removeAll(keepingCapacity: true)
+            }
+            return (state.jobs, state.woken)
         }
     }
 
@@ -192,8 +226,9 @@ package final class SSHEventLoop: Sendable {
             let milliseconds = (firstDeadline - ContinuousClock.now) / .milliseconds(1)
             timeout = Int32(clamping: max(0, Int64(milliseconds.rounded(.up))))
         }
+        if timeout != 0, !announceWaiting() { timeout = 0 }
         let count = poll(&entries, nfds_t(entries.count), timeout)
-        if entries[0].revents != 0 { drain(wakeUps) }
+        endWaiting(wakeUps, hasByte: count > 0 && entries[0].revents != 0)
         if count > 0 {
             for index in entries.indices.dropFirst() where entries[index].revents != 0 {
                 ready[ids[index]] = entries[index].revents
@@ -205,12 +240,22 @@ package final class SSHEventLoop: Sendable {
         }
     }
 
-    private func drain(_ wakeUps: FileDescriptor) {
-        // Before the jobs are taken: a job submitted from here on writes a new byte.
+    /// Asks for a byte from whoever has something to do from here on.
+    /// - Returns: false if something is to be done already.
+    private func announceWaiting() -> Bool {
         state.withLock { state in
+            state.needsByte = state.jobs.isEmpty && state.woken.isEmpty
+            return state.needsByte
+        }
+    }
+
+    private func endWaiting(_ wakeUps: FileDescriptor, hasByte: Bool) {
+        state.withLock { state in
+            // Without a byte seen there may still be one that came after poll had looked; it costs one more round.
+            state.needsByte = false
+            guard hasByte else { return }
             var bytes: (UInt64, UInt64) = (0, 0)
             _ = read(wakeUps.number, &bytes, 16)
-            state.isWoken = false
         }
     }
 }

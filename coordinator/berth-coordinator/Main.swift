@@ -13,6 +13,7 @@ struct Main {
           --data FOLDER          store, archive and tokens; made if absent
           --listen ADDRESS:PORT  where the API listens (default 127.0.0.1:8750; port 0: any free one, written to FOLDER/address)
           --lease-seconds N      length of an attempt's lease, 2 to 3600 (default 15)
+          --ssh-threads N        threads that serve the SSH connections, 1 to 64 (default: one a processor, at most 4)
           --gate-policy FILE     a policy that the dashboard shows verdicts of, beside the standard one; may be repeated
           --version              print the version
 
@@ -65,7 +66,7 @@ struct Main {
         var policyFiles: [String] = []
         var rest = arguments.dropFirst()
         while let option = rest.popFirst() {
-            guard ["--data", "--listen", "--lease-seconds", "--gate-policy"].contains(option) else {
+            guard ["--data", "--listen", "--lease-seconds", "--ssh-threads", "--gate-policy"].contains(option) else {
                 return .failure(Stop(problem: "unknown option \(option)"))
             }
             guard let value = rest.popFirst() else { return .failure(Stop(problem: "\(option) needs a value")) }
@@ -88,6 +89,12 @@ struct Main {
                 length: .seconds(seconds),
                 heartbeat: min(.seconds(1), .milliseconds(seconds * 1000 / 6))
             )
+        }
+        if let text = options["--ssh-threads"] {
+            guard let count = Int(text), (1...64).contains(count) else {
+                return .failure(Stop(problem: "--ssh-threads needs a number from 1 to 64, not \(text)"))
+            }
+            configuration.sshThreads = count
         }
         for file in policyFiles {
             do {

@@ -37,6 +37,8 @@ package struct HostView: Sendable, Hashable, Codable {
     package let problem: String?
     /// Host's wall clock minus the coordinator's, in milliseconds, when connected.
     package let clockSkew: Int64?
+    /// When it is tried again, milliseconds since 1970, while it fails.
+    package let nextTry: Int64?
     package let slots: [SlotView]
 
     package init(
@@ -45,6 +47,7 @@ package struct HostView: Sendable, Hashable, Codable {
         state: State,
         problem: String?,
         clockSkew: Int64?,
+        nextTry: Int64? = nil,
         slots: [SlotView]
     ) {
         self.host = host
@@ -52,6 +55,7 @@ package struct HostView: Sendable, Hashable, Codable {
         self.state = state
         self.problem = problem
         self.clockSkew = clockSkew
+        self.nextTry = nextTry
         self.slots = slots
     }
 }

@@ -14,7 +14,7 @@ struct HostListCommand: Command {
 
     /// A table of hosts, and one of slots if there are any.
     static func text(_ hosts: [HostView]) -> String {
-        var table = Table("HOST", "ADDRESS", "USER", "STATE", "KEY", "CLOCK", "PROBLEM")
+        var table = Table("HOST", "ADDRESS", "USER", "STATE", "KEY", "CLOCK", "NEXT TRY", "PROBLEM")
         var slots = Table("SLOT", "HOST", "PLATFORM", "MODEL", "OS", "STATE", "ATTEMPT")
         for view in hosts {
             table.add(
@@ -24,6 +24,7 @@ struct HostListCommand: Command {
                 view.state.rawValue,
                 view.fingerprint,
                 view.clockSkew.map { "\($0 < 0 ? "" : "+")\($0) ms" } ?? "",
+                view.nextTry.map(PlainText.time) ?? "",
                 view.problem ?? ""
             )
             for slot in view.slots {

@@ -59,7 +59,7 @@ final class ServedFarm: Sendable {
             leases: LeasePolicy(length: .seconds(60), heartbeat: .seconds(1)),
             open: host.opener
         )
-        let api = API(farm: farm, store: store, archive: archive, sshLoop: SSHEventLoop(), policies: policies)
+        let api = API(farm: farm, store: store, archive: archive, ssh: SSHEventLoopGroup(count: 1), policies: policies)
         let served = try ServedFarm(folder, store, farm, host, api)
         let result: Result<Void, any Error>
         do {

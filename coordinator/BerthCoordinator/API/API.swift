@@ -15,7 +15,7 @@ package struct API: Sendable {
     let farm: Farm
     let store: Store
     let archive: CoordinatorArchive
-    let sshLoop: SSHEventLoop
+    let ssh: SSHEventLoopGroup
     /// What `GET /v1/verdicts` is judged by.
     let policies: [GatePolicy]
 
@@ -23,13 +23,13 @@ package struct API: Sendable {
         farm: Farm,
         store: Store,
         archive: CoordinatorArchive,
-        sshLoop: SSHEventLoop,
+        ssh: SSHEventLoopGroup,
         policies: [GatePolicy] = [.standard]
     ) {
         self.farm = farm
         self.store = store
         self.archive = archive
-        self.sshLoop = sshLoop
+        self.ssh = ssh
         self.policies = policies
     }
 
@@ -172,7 +172,7 @@ package struct API: Sendable {
     }
 
     private func hostKey(_ request: HostKeyRequest) async throws -> HTTPResponse {
-        let key = try await SSHChannel.fetchHostKey(hostName: request.hostName, port: request.port, on: sshLoop)
+        let key = try await ssh.fetchHostKey(hostName: request.hostName, port: request.port)
         return Self.json(HostKeyView(hostKey: key.line, fingerprint: key.fingerprint))
     }
 

@@ -106,6 +106,7 @@ package actor Farm {
                     state: status.state,
                     problem: status.problem,
                     clockSkew: status.clockSkew,
+                    nextTry: status.nextTry?.milliseconds,
                     slots: records.filter { $0.host == host.name }.map(view)
                 )
             )

@@ -4,7 +4,7 @@ import BerthSystem
 
 extension HostChannel {
     /// Opens channels by SSH, one connection and one channel a host.
-    package static func overSSH(on loop: SSHEventLoop) -> Opener {
+    package static func overSSH(on ssh: SSHEventLoopGroup) -> Opener {
         { host in
             let endpoint = SSHEndpoint(
                 hostName: host.hostName,
@@ -13,7 +13,7 @@ extension HostChannel {
                 identityFile: host.identityFile,
                 pinnedHostKey: try HostKey(line: host.hostKey)
             )
-            let channel = try await SSHChannel.open(endpoint, on: loop)
+            let channel = try await ssh.open(endpoint)
             return HostChannel(
                 send: { bytes, lane in try await channel.send(bytes, lane: lane == .control ? .control : .bulk) },
                 next: {

@@ -9,12 +9,11 @@ actor HostLink {
         var state: HostView.State = .connecting
         var problem: String?
         var clockSkew: Int64?
+        /// When the host is tried again; nil while it is connected or being tried.
+        var nextTry: Timestamp?
     }
 
     private static let greetingSeconds = 20
-    private static let backoff: [Duration] = [
-        .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(5),
-    ]
 
     nonisolated let host: HostRecord
     private let open: HostChannel.Opener
@@ -27,7 +26,10 @@ actor HostLink {
     private var channel: HostChannel?
     private var greeted = false
     private var transfers: BlobTransfers?
-    private var failures = 0
+    private var schedule = ReconnectSchedule()
+    /// Since the greeting of the present connection.
+    private var connectedSince: ContinuousClock.Instant?
+    private var pause: Task<Void, any Error>?
 
     init(
         host: HostRecord,
@@ -52,13 +54,27 @@ actor HostLink {
             } catch {
                 problem = "\(error)"
             }
+            let worked = connectedSince.map { .now - $0 }
+            connectedSince = nil
             await ended(problem)
-            let pause = Self.backoff[min(failures, Self.backoff.count - 1)]
-            failures += 1
-            // Jitter keeps many hosts of one network from coming back in the same instant.
-            try? await Task.sleep(for: pause * Double.random(in: 0.75...1.25))
+            await wait(schedule.pause(afterConnectionOf: worked, chance: Double.random(in: 0...1)))
         }
         await channel?.close()
+    }
+
+    /// Waits for the next try, or until somebody asks for it.
+    private func wait(_ length: Duration) async {
+        guard !Task.isCancelled else { return }
+        status.nextTry = Timestamp(milliseconds: Timestamp.now().milliseconds + length.milliseconds)
+        let pause = Task { try await Task.sleep(for: length) }
+        self.pause = pause
+        await withTaskCancellationHandler {
+            _ = await pause.result
+        } onCancel: {
+            pause.cancel()
+        }
+        self.pause = nil
+        status.nextTry = nil
     }
 
     /// Sends a message to one of the host's slots, or to the host itself.
@@ -136,7 +152,7 @@ actor HostLink {
                 throw HostLinkError.protocolMismatch(host: host.name, theirs: hello.versions)
             }
             greeted = true
-            failures = 0
+            connectedSince = .now
             status = Status(
                 state: .connected,
                 problem: nil,

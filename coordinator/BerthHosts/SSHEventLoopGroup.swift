@@ -1,0 +1,63 @@
+import BerthSystem
+import Foundation
+
+/// Several event loops that share the hosts, and the gate through which all logins go.
+package final class SSHEventLoopGroup: Sendable {
+    /// Four threads, or fewer on a machine with fewer processors.
+    package static var defaultCount: Int { min(4, ProcessInfo.processInfo.activeProcessorCount) }
+
+    private let loops: [SSHEventLoop]
+    private let gate: LoginGate
+
+    /// - Parameters:
+    ///   - count: of threads, at least one.
+    ///   - logins: how many connections may be logging in at once.
+    package init(count: Int = defaultCount, logins: LoginLimits = LoginLimits()) {
+        loops = (0..<max(1, count)).map { SSHEventLoop(name: "ssh-\($0)") }
+        gate = LoginGate(limits: logins)
+    }
+
+    /// Starts the threads; without effect if they run.
+    /// - Throws: `SSHError.loopNotStarted`
+    package func start() throws(SSHError) {
+        for loop in loops { try loop.start() }
+    }
+
+    /// Closes all channels and ends the threads; returns when they have ended.
+    package func stop() async {
+        for loop in loops { await loop.stop() }
+    }
+
+    /// How many connections each loop serves.
+    package var connectionCounts: [Int] { loops.map(\.connectionCount) }
+
+    /// How many logins wait for their turn.
+    package var waitingLogins: Int { gate.waitingCount }
+
+    /// Opens a channel as `SSHChannel.open` does, when it is its turn, on the loop with the fewest connections.
+    /// - Throws: any `SSHError`
+    package func open(
+        _ endpoint: SSHEndpoint,
+        limits: SSHChannelLimits = SSHChannelLimits()
+    ) async throws(SSHError) -> SSHChannel {
+        try await gate.pass(endpoint.loginAddresses) { () throws(SSHError) in
+            try await SSHChannel.open(endpoint, on: nextLoop(), limits: limits)
+        }
+    }
+
+    /// The key that a host shows, as `SSHChannel.fetchHostKey` reads it, when it is its turn.
+    /// - Throws: `SSHError`
+    package func fetchHostKey(
+        hostName: String,
+        port: UInt16,
+        timeout: Duration = .seconds(20)
+    ) async throws(SSHError) -> HostKey {
+        try await gate.pass([SSHEndpoint.loginAddress(hostName, port)]) { () throws(SSHError) in
+            try await SSHChannel.fetchHostKey(hostName: hostName, port: port, timeout: timeout, on: nextLoop())
+        }
+    }
+
+    private func nextLoop() -> SSHEventLoop {
+        loops.min { $0.connectionCount < $1.connectionCount } ?? loops[0]
+    }
+}
