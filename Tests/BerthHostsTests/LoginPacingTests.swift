@@ -65,7 +65,7 @@ struct LoginPacingTests {
             let ssh = SSHEventLoopGroup(count: 1, logins: LoginLimits(perAddress: 1, total: 2))
             try ssh.start()
             // The connection is accepted by the kernel, and nobody answers: the login stays open until it is cancelled.
-            let silent = try SilentPort()
+            let silent = try LoopbackListener()
             let (host, port) = ("127.0.0.1", silent.port)
             let first = Task { try await ssh.fetchHostKey(hostName: host, port: port) }
             let second = Task { try await ssh.fetchHostKey(hostName: host, port: port) }

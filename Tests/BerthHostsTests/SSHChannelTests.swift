@@ -40,6 +40,8 @@ struct SSHChannelTests {
         let configuration = ["RekeyLimit 1M", "ClientAliveInterval 1", "LogLevel DEBUG1"]
         try await HostsFixture.with(forcedCommand: "cat", extraConfiguration: configuration) { fixture in
             var endpoint = try fixture.endpoint
+            // So short that the host is asked for signs of life between the packets.
+            endpoint.keepaliveInterval = .milliseconds(1)
             if route == .smallSendBuffer { endpoint.sendBufferSize = 16 << 10 }
             let tunnel = route == .tightTunnel ? try TightTunnel(port: fixture.server.port) : nil
             let channel = try await SSHChannel.open(endpoint, on: fixture.loop, through: tunnel?.end)

@@ -14,6 +14,16 @@ final class ChannelStream {
         case write
         case sendEndOfStream
         case waitForClose
+        case probe
+    }
+
+    /// A request for a sign of life.
+    private enum Probe {
+        case none
+        /// To be made, or to be looked at because something has arrived.
+        case due
+        /// Nothing has arrived since.
+        case unanswered
     }
 
     /// A write that did not go through though nothing is partly sent.
@@ -61,12 +71,15 @@ final class ChannelStream {
     /// When a write that is held back is tried again. What releases it may have been taken from the socket by libssh2
     /// while it was busy with something else, and then no event of the socket tells of it.
     private var holdDeadline: ContinuousClock.Instant?
+    private var watch: PeerWatch
+    private var probe = Probe.none
     private(set) var errorOutput: [UInt8] = []
 
-    init(session: LibSSH2Session, socket: TCPSocket, core: ChannelCore) {
+    init(session: LibSSH2Session, socket: TCPSocket, core: ChannelCore, watch: PeerWatch) {
         self.session = session
         self.socket = socket
         self.core = core
+        self.watch = watch
     }
 
     deinit {
@@ -75,7 +88,9 @@ final class ChannelStream {
     }
 
     /// When `run` has to be called even if nothing happened.
-    var deadline: ContinuousClock.Instant? { closeDeadline ?? holdDeadline }
+    var deadline: ContinuousClock.Instant {
+        min(watch.deadline, closeDeadline ?? watch.deadline, holdDeadline ?? watch.deadline)
+    }
 
     /// Whether libssh2 could be asked for something else now.
     var isIdle: Bool { pending == nil && socket.isWritable }
@@ -86,7 +101,15 @@ final class ChannelStream {
             mayHaveInput = true
             writeHold = nil
             socket.acknowledgeAtOnce()
+            watch.heard(now)
+            if probe == .unanswered { probe = .due }
         }
+        if watch.isDead(now) {
+            // While a packet is partly sent nothing may be read, so what has arrived is not noticed otherwise.
+            guard socket.isReadable else { return .ended(.deadPeer) }
+            watch.heard(now)
+        }
+        if watch.shouldAsk(now), probe == .none { probe = .due }
         if let holdDeadline, holdDeadline <= now {
             mayHaveInput = true
             writeHold = nil
@@ -103,13 +126,14 @@ final class ChannelStream {
                 closeDeadline = deadline
                 if deadline <= now { return .ended(.endOfStream(nil)) }
             }
-            if let outcome = try perform(operation) { return outcome }
+            if let outcome = try perform(operation, now: now) { return outcome }
         }
         return .yield
     }
 
     private func nextOperation() -> Operation? {
         if session.isAtEnd { return mayHaveInput || closeDeadline == nil ? .waitForClose : nil }
+        if probe == .due { return .probe }
         let write = nextWrite()
         if readLast, let write { return write }
         return nextRead() ?? write
@@ -140,7 +164,7 @@ final class ChannelStream {
     }
 
     /// - Returns: nil to go on with the next operation.
-    private func perform(_ operation: Operation) throws(LibSSH2Failure) -> Outcome? {
+    private func perform(_ operation: Operation, now: ContinuousClock.Instant) throws(LibSSH2Failure) -> Outcome? {
         var isBlocked = false
         switch operation {
         case .read:
@@ -171,6 +195,16 @@ final class ChannelStream {
         case .sendEndOfStream:
             readLast = false
             if case .blocked = try session.sendEndOfStream() { isBlocked = true } else { hasSentEnd = true }
+        case .probe:
+            // The peer's data that came before its answer is in the library's queue now, and the socket is empty.
+            if case .done = try session.probe() {
+                probe = .none
+                // The answer may have come within the call, and then no event of the socket tells of it.
+                watch.heard(now)
+            } else {
+                probe = .unanswered
+                isBlocked = true
+            }
         case .waitForClose:
             mayHaveInput = false
             if case .done = try session.waitForClose() { return .ended(.endOfStream(session.exit)) }

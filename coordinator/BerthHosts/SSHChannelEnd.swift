@@ -13,7 +13,7 @@ package struct SSHChannelEnd: Sendable, Hashable, CustomStringConvertible {
         case closedByUs
         /// The command closed its output; nil when it had not exited within two seconds after that.
         case endOfStream(Exit?)
-        /// The host's TCP answered nothing for `SSHEndpoint.deadPeerAfter`.
+        /// Neither the host's TCP nor its sshd was heard from for `SSHEndpoint.deadPeerAfter`.
         case deadPeer
         /// The connection broke or was closed by the host, in the system's words.
         case connectionLost(String)

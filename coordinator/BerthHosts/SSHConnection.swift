@@ -237,7 +237,9 @@ final class SSHConnection {
         case .openingChannel(let socket, let session, let login):
             phase = .startingCommand(socket, session, login)
         case .startingCommand(let socket, let session, let login):
-            phase = .streaming(socket, session, ChannelStream(session: session, socket: socket, core: login.core))
+            let watch = destination.watch(now: .now)
+            let stream = ChannelStream(session: session, socket: socket, core: login.core, watch: watch)
+            phase = .streaming(socket, session, stream)
             answer.give(.success(login.pinnedHostKey))
         case .resolving, .connecting, .streaming, .finished:
             break

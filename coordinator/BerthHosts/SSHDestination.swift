@@ -28,4 +28,9 @@ struct SSHDestination: Sendable {
         keepaliveInterval = timeout
         deadPeerAfter = timeout
     }
+
+    /// What watches the host once its channel is open.
+    func watch(now: ContinuousClock.Instant) -> PeerWatch {
+        PeerWatch(askAfter: keepaliveInterval, deadAfter: deadPeerAfter, now: now)
+    }
 }

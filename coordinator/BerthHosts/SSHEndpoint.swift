@@ -12,9 +12,9 @@ package struct SSHEndpoint: Sendable, Hashable {
     package var command: String
     /// For everything until the command has been started, name resolution included.
     package var connectTimeout: Duration
-    /// How often the kernel asks an idle peer whether it lives.
+    /// After so much silence a host is asked for a sign of life, by its kernel and by its sshd.
     package var keepaliveInterval: Duration
-    /// A peer that acknowledges nothing for this long is dead.
+    /// A host that was not heard from for this long is dead, whatever is between it and us.
     package var deadPeerAfter: Duration
     /// Size of the socket's send buffer in bytes; nil leaves it to the kernel.
     package var sendBufferSize: Int?

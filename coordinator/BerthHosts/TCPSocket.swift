@@ -61,6 +61,12 @@ struct TCPSocket {
         return poll(&entry, 1, 0) == 1
     }
 
+    /// Whether something has arrived that was not read.
+    var isReadable: Bool {
+        var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) == 1
+    }
+
     /// Acknowledges what arrives next at once. sshd leaves Nagle's algorithm on for channels without a terminal, so a
     /// delayed acknowledgement holds the second half of an answer back for 40 ms. The kernel forgets this; say it often.
     func acknowledgeAtOnce() {

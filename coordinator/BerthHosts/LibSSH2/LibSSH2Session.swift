@@ -145,6 +145,21 @@ final class LibSSH2Session {
         throw lastFailure()
     }
 
+    /// Asks the peer for a sign of life: a channel request that every server has to answer, with yes or with no.
+    ///
+    /// The library's own keepalive serves less: the answers to its global request stay in the queue of received
+    /// packets for ever, and that queue is searched with each read. This call takes its answer out.
+    func probe() throws(Failure) -> Progress<Void> {
+        errno = 0
+        switch libssh2_channel_setenv_ex(channel, "BERTH_PROBE", 11, "", 0) {
+        // Without an answer the library gives up after a minute; the next call asks anew.
+        case LIBSSH2_ERROR_EAGAIN, LIBSSH2_ERROR_TIMEOUT: return .blocked
+        // Refused is answered.
+        case 0..., LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED: return .done(())
+        default: throw lastFailure()
+        }
+    }
+
     /// Takes what has arrived from the socket into libssh2's own queue, which the window bounds.
     /// Blocked means that the socket is empty; done that the stream has ended.
     func takeIn() throws(Failure) -> Progress<Void> {
