@@ -36,15 +36,28 @@ package final class FileLock: Sendable {
     /// - Throws: `FileLockError.held`, `SystemError`
     package static func acquire(path: String, holder: String) throws -> FileLock {
         let file = try FileDescriptor(path: path, flags: O_RDWR | O_CREAT)
+        try lock(file, path: path, holder: holder)
+        return FileLock(file: file, path: path)
+    }
+
+    private static func lock(_ file: FileDescriptor, path: String, holder: String) throws {
         let code = berth_lock(file.number)
         if code == EWOULDBLOCK {
-            let text = try String(decoding: file.read(upTo: 4096), as: UTF8.self)
+            let text = try String(decoding: file.read(upTo: 4096, at: 0), as: UTF8.self)
             throw FileLockError.held(path: path, by: text.trimmingCharacters(in: .whitespacesAndNewlines))
         }
         guard code == 0 else { throw SystemError(operation: "lock", path: path, code: code) }
         try retryingInterrupts("truncate", path) { ftruncate(file.number, 0) }
+        // A lock that is taken again has been written through this descriptor before.
+        guard lseek(file.number, 0, SEEK_SET) == 0 else { throw SystemError(operation: "rewind", path: path) }
         try file.write(Array("\(holder)\n".utf8))
-        return FileLock(file: file, path: path)
+    }
+
+    /// Takes the lock on the same descriptor again after `release`, at once, or says who has it.
+    /// - Parameter holder: a line about the holder, kept in the file.
+    /// - Throws: `FileLockError.held`, `SystemError`
+    package func acquireAgain(holder: String) throws {
+        try Self.lock(file, path: path, holder: holder)
     }
 
     /// Gives the lock up before this object goes, even if children hold the descriptor.

@@ -7,6 +7,7 @@ struct Program: Sendable {
         CaseCheckCommand.self, CaseAddCommand.self, CaseListCommand.self, CaseShowCommand.self, PlanCheckCommand.self,
         SubmitCommand.self, ReplayCommand.self, CancelCommand.self, WatchCommand.self, RunListCommand.self,
         RunShowCommand.self,
+        DeviceListCommand.self, DeviceOpenCommand.self, DeviceReleaseCommand.self, SlotShellCommand.self,
         LedgerCommand.self,
         GateCommand.self, StatusCommand.self,
     ]

@@ -99,7 +99,8 @@ final class StandInHost: Sendable {
         _ slot: String,
         os: OSPin = OSPin(version: "18.0", build: "x"),
         running: AttemptReference? = nil,
-        unacknowledged: [AttemptReference] = []
+        unacknowledged: [AttemptReference] = [],
+        keeping: SlotKeeping? = nil
     ) throws {
         let device = DeviceFacts(
             identity: "device-\(slot)",
@@ -116,7 +117,8 @@ final class StandInHost: Sendable {
             features: [],
             tools: [:],
             running: running,
-            unacknowledged: unacknowledged
+            unacknowledged: unacknowledged,
+            keeping: keeping
         )
         try say(.agentHello(hello), route: slot)
     }

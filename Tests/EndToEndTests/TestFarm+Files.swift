@@ -7,10 +7,16 @@ extension TestFarm {
     static func with(
         slots: Int,
         leaseSeconds: Int = 15,
+        preservedLimit: Int = 20,
         wrapAttach: (String) -> String = { $0 },
         _ body: (TestFarm) async throws -> Void
     ) async throws {
-        let farm = try await TestFarm.start(slots: slots, leaseSeconds: leaseSeconds, wrapAttach: wrapAttach)
+        let farm = try await TestFarm.start(
+            slots: slots,
+            leaseSeconds: leaseSeconds,
+            preservedLimit: preservedLimit,
+            wrapAttach: wrapAttach
+        )
         do {
             try await body(farm)
         } catch {

@@ -14,6 +14,7 @@ actor TestFarm {
     nonisolated let ssh: TestSSHServer
     nonisolated let root: String
     private let leaseSeconds: Int
+    private let preservedLimit: Int
     private(set) var coordinator: ChildProcess?
     private var agents: [String: ChildProcess] = [:]
     private var port = 0
@@ -31,10 +32,11 @@ actor TestFarm {
         return URL(fileURLWithPath: own).deletingLastPathComponent().path
     }()
 
-    private init(folder: TemporaryDirectory, ssh: TestSSHServer, leaseSeconds: Int) {
+    private init(folder: TemporaryDirectory, ssh: TestSSHServer, leaseSeconds: Int, preservedLimit: Int) {
         self.folder = folder
         self.ssh = ssh
         self.leaseSeconds = leaseSeconds
+        self.preservedLimit = preservedLimit
         root = folder.path
     }
 
@@ -44,6 +46,7 @@ actor TestFarm {
         slots: Int,
         phones: Int = 0,
         leaseSeconds: Int = 15,
+        preservedLimit: Int = 20,
         builds: [String] = ["legacy", "correct", "renamed-query", "claims-success"],
         wrapAttach: (String) -> String = { $0 }
     ) async throws -> TestFarm {
@@ -51,7 +54,7 @@ actor TestFarm {
         for name in ["ssh", "sockets", "cache"] { try DurableFile.makeFolder("\(folder.path)/\(name)") }
         let attach = "\(products)/berth-agent attach --sockets \(folder.path)/sockets --cache \(folder.path)/cache"
         let ssh = try await TestSSHServer(directory: "\(folder.path)/ssh", forcedCommand: wrapAttach(attach))
-        let farm = TestFarm(folder: folder, ssh: ssh, leaseSeconds: leaseSeconds)
+        let farm = TestFarm(folder: folder, ssh: ssh, leaseSeconds: leaseSeconds, preservedLimit: preservedLimit)
         try await ssh.start()
         try await farm.command("\(products)/berth-sim", ["tools", "\(folder.path)/tools"])
         for number in 1...slots { try await farm.startAgent("sim-\(number)") }
@@ -145,7 +148,7 @@ actor TestFarm {
             arguments: [
                 "serve", "--slot", slot, "--state", "\(root)/slots/\(slot)", "--sockets", "\(root)/sockets",
                 "--cache", "\(root)/cache", "--xcrun", "\(root)/tools/xcrun",
-            ] + (isPhone ? device : ["--preserved-limit", "20"]),
+            ] + (isPhone ? device : ["--preserved-limit", "\(preservedLimit)"]),
             environment: simulatorEnvironment,
             standardError: .appendingFile("\(root)/agent-\(slot).log")
         )
@@ -175,14 +178,26 @@ actor TestFarm {
 
     /// Runs a `berth` command, however it ends.
     func tryBerth(_ arguments: [String], token: String? = nil) async throws -> CommandResult {
-        var environment = Self.environment
-        environment["BERTH_TOKEN"] = token
-        environment["BERTH_COORDINATOR"] = "http://127.0.0.1:\(port)"
-        environment["BERTH_TOKEN_FILE"] = "\(root)/coordinator/admin.token"
-        return try await CommandRunner.run(
-            ProcessSpecification(executable: "\(Self.products)/berth", arguments: arguments, environment: environment),
+        try await CommandRunner.run(
+            berthSpecification(arguments, token.map { ["BERTH_TOKEN": $0] } ?? [:]),
             timeout: .seconds(60),
             outputLimit: 16 << 20
+        )
+    }
+
+    /// Starts a `berth` command that stays; the test waits for it.
+    func spawnBerth(_ arguments: [String], _ environment: [String: String]) throws -> ChildProcess {
+        try ChildProcess.spawn(berthSpecification(arguments, environment))
+    }
+
+    private func berthSpecification(_ arguments: [String], _ additions: [String: String]) -> ProcessSpecification {
+        var environment = Self.environment.merging(additions) { _, addition in addition }
+        environment["BERTH_COORDINATOR"] = "http://127.0.0.1:\(port)"
+        environment["BERTH_TOKEN_FILE"] = "\(root)/coordinator/admin.token"
+        return ProcessSpecification(
+            executable: "\(Self.products)/berth",
+            arguments: arguments,
+            environment: environment
         )
     }
 

@@ -11,12 +11,15 @@ struct Main {
                berth-agent serve --slot NAME --state DIR --sockets DIR --cache DIR --kind hardware --device UDID
                                  [--xcrun PATH] [--hold-minutes N] [--locks DIR] [--status-timeout SECONDS]
                berth-agent release --state DIR [--unclean REASON] [--wait SECONDS]
+               berth-agent shell --state DIR [--yield] [--wait SECONDS] [--device UDID]
                berth-agent attach --sockets DIR --cache DIR
                berth-agent --version
 
         serve   the agent of one slot; listens at DIR/NAME.sock
         release has the agent let go of what it keeps after failures; a phone is cleaned first, and stays in quarantine
                 if it is not proved clean, unless a reason is given
+        shell   $SHELL for manual work under the lock of the slot's device; with --yield a serving agent lets go of it
+                when it is idle, and takes it back when the shell and all that it started have ended
         attach  joins standard input and output to the agents of this host; run by SSH
 
         Exit status: 0 ended as asked, 64 usage, 65 damaged state, 69 device tool unavailable, 70 executor stuck,
@@ -32,6 +35,8 @@ struct Main {
                 try await ServeCommand.run(try ServeOptions(arguments.dropFirst()))
             case "release":
                 try await ReleaseCommand.run(arguments.dropFirst())
+            case "shell":
+                try await ShellCommand.run(arguments.dropFirst())
             case "attach":
                 let options = try CommandArguments(arguments.dropFirst(), known: ["--sockets", "--cache"])
                 let (sockets, cache) = (try options.required("--sockets"), try options.required("--cache"))

@@ -10,6 +10,8 @@ package enum CoordinatorMessage: TypedMessage {
     case cancel(Cancellation)
     /// The result is recorded (or was before): the agent may forget it.
     case recorded(Acknowledgement)
+    /// The agent shall let go of a device that it keeps; only for agents that say what they keep.
+    case release(DeviceRelease)
     /// The channel closes, for a reason that an operator can read.
     case closing(Closing)
 
@@ -22,6 +24,7 @@ package enum CoordinatorMessage: TypedMessage {
         case "renewed": self = .renewed(try .init(from: decoder))
         case "cancel": self = .cancel(try .init(from: decoder))
         case "recorded": self = .recorded(try .init(from: decoder))
+        case "release": self = .release(try .init(from: decoder))
         case "closing": self = .closing(try .init(from: decoder))
         case let other:
             throw DecodingError.dataCorruptedError(
@@ -42,6 +45,7 @@ package enum CoordinatorMessage: TypedMessage {
             case .renewed(let body): ("renewed", body)
             case .cancel(let body): ("cancel", body)
             case .recorded(let body): ("recorded", body)
+            case .release(let body): ("release", body)
             case .closing(let body): ("closing", body)
             }
         try container.encode(type, forKey: .type)

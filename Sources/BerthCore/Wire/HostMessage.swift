@@ -21,6 +21,8 @@ package enum HostMessage: TypedMessage {
     case progress(Progress)
     /// An ended attempt; its evidence blobs went before it as chunks.
     case result(AttemptReport)
+    /// What came of an order to release a device.
+    case released(DeviceReleased)
     case closing(Closing)
 
     package init(from decoder: any Decoder) throws {
@@ -38,6 +40,7 @@ package enum HostMessage: TypedMessage {
         case "heartbeat": self = .heartbeat(try .init(from: decoder))
         case "progress": self = .progress(try .init(from: decoder))
         case "result": self = .result(try .init(from: decoder))
+        case "released": self = .released(try .init(from: decoder))
         case "closing": self = .closing(try .init(from: decoder))
         case let other:
             throw DecodingError.dataCorruptedError(
@@ -64,6 +67,7 @@ package enum HostMessage: TypedMessage {
             case .heartbeat(let body): ("heartbeat", body)
             case .progress(let body): ("progress", body)
             case .result(let body): ("result", body)
+            case .released(let body): ("released", body)
             case .closing(let body): ("closing", body)
             }
         try container.encode(type, forKey: .type)
@@ -165,6 +169,8 @@ package struct AgentHello: Sendable, Hashable, Codable {
     package let running: AttemptReference?
     /// Ended attempts whose results are not acknowledged yet.
     package let unacknowledged: [AttemptReference]
+    /// What the agent keeps; absent from agents that do not say it, and take no `release`.
+    package let keeping: SlotKeeping?
 
     package init(
         slot: String,
@@ -175,7 +181,8 @@ package struct AgentHello: Sendable, Hashable, Codable {
         features: [String],
         tools: [String: String],
         running: AttemptReference?,
-        unacknowledged: [AttemptReference]
+        unacknowledged: [AttemptReference],
+        keeping: SlotKeeping? = nil
     ) {
         versions = .own
         self.slot = slot
@@ -187,6 +194,7 @@ package struct AgentHello: Sendable, Hashable, Codable {
         self.tools = tools
         self.running = running
         self.unacknowledged = unacknowledged
+        self.keeping = keeping
     }
 }
 
@@ -217,10 +225,20 @@ package struct Heartbeat: Sendable, Hashable, Codable {
     package let sequence: UInt64
     /// The attempt that the live executor works on, if any.
     package let running: AttemptReference?
+    /// What the agent keeps, when that has changed since it said so last on this channel.
+    package let keeping: SlotKeeping?
 
-    package init(sequence: UInt64, running: AttemptReference?) {
+    package init(sequence: UInt64, running: AttemptReference?, keeping: SlotKeeping? = nil) {
         self.sequence = sequence
         self.running = running
+        self.keeping = keeping
+    }
+}
+
+extension Heartbeat {
+    /// The same heartbeat, telling what is kept.
+    package func with(_ keeping: SlotKeeping?) -> Heartbeat {
+        Heartbeat(sequence: sequence, running: running, keeping: keeping)
     }
 }
 

@@ -15,7 +15,7 @@ struct HostListCommand: Command {
     /// A table of hosts, and one of slots if there are any.
     static func text(_ hosts: [HostView]) -> String {
         var table = Table("HOST", "ADDRESS", "USER", "STATE", "KEY", "CLOCK", "NEXT TRY", "PROBLEM")
-        var slots = Table("SLOT", "HOST", "PLATFORM", "MODEL", "OS", "STATE", "ATTEMPT")
+        var slots = Table("SLOT", "HOST", "PLATFORM", "MODEL", "OS", "STATE", "ATTEMPT", "KEPT", "REASON")
         for view in hosts {
             table.add(
                 view.host.name,
@@ -35,7 +35,9 @@ struct HostListCommand: Command {
                     slot.device.model,
                     slot.device.os.description,
                     slot.state.rawValue,
-                    slot.attempt ?? ""
+                    slot.attempt ?? "",
+                    slot.kept.map { $0 == 0 ? "" : "\($0)" } ?? "",
+                    slot.state == .held ? slot.reason?.description ?? "" : ""
                 )
             }
         }

@@ -42,7 +42,7 @@ final class AttachRouter {
         case .hello(let hello): try begin(hello)
         case .query(let query): blobs.add(query)
         case .closing: return false
-        case .assign, .renewed, .cancel, .recorded:
+        case .assign, .renewed, .cancel, .recorded, .release:
             throw AgentFailure(.protocolMismatch, "a message for an agent came without the name of its slot")
         }
         return true

@@ -24,6 +24,7 @@ package actor AttemptExecution {
     private let recorder = CallRecorder()
     private let pulse: ExecutorPulse
     private let control: AttemptControl
+    private let secure: @Sendable (FinishedAttempt) async throws -> Void
     private let progress: @Sendable (BerthCore.Progress) -> Void
 
     private let started = ContinuousClock.now
@@ -43,13 +44,15 @@ package actor AttemptExecution {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// An attempt with the canary of its nonce; `progress` is told of each step as it begins.
+    /// An attempt with the canary of its nonce; `progress` is told of each step as it begins, `secure` puts report and
+    /// evidence on disk before a device is kept.
     package init(
         _ assignment: Assignment,
         canary: Canary,
         settings: Settings,
         pulse: ExecutorPulse,
         control: AttemptControl,
+        secure: @escaping @Sendable (FinishedAttempt) async throws -> Void,
         progress: @escaping @Sendable (BerthCore.Progress) -> Void
     ) {
         executor = BlockingExecutor(name: "attempt \(assignment.attempt)")
@@ -57,6 +60,7 @@ package actor AttemptExecution {
         self.settings = settings
         self.pulse = pulse
         self.control = control
+        self.secure = secure
         self.progress = progress
         driver = settings.driver.recording(recorder, pulse: pulse)
         evidence = EvidenceCollector(canary: canary)
@@ -165,13 +169,19 @@ package actor AttemptExecution {
         await endLeftApp()
         await collect()
         try FinishedAttempt.judge(&evaluation, &evidence, steps: steps)
-        let preserved = await settle()
+        let ending = ending
+        if case .worthKeeping = ending, let device { await secureEvidence(expecting: device.udid) }
+        let preserved = await settle(ending)
         pulse.expect("the attempt's report", within: ExecutorPulse.ownWork)
         do {
             try Folders.remove(folder)
         } catch {
             Self.log.error("cannot clear the attempt's folder", ["error": "\(error)"])
         }
+        return try finished(preserved)
+    }
+
+    private func finished(_ preserved: String?) throws -> FinishedAttempt {
         let circumstances = FinishedAttempt.Circumstances(
             assignment: assignment,
             device: driver.facts,
@@ -185,6 +195,16 @@ package actor AttemptExecution {
             evidence: evidence,
             preservedDevice: preserved
         )
+    }
+
+    /// All evidence is on disk before the device is put away for a person (E2).
+    private func secureEvidence(expecting udid: String) async {
+        do {
+            try await secure(try finished(udid))
+        } catch {
+            // The device is kept all the same; keeping the final report meets the same trouble, which ends the agent.
+            Self.log.error("cannot secure the evidence before the device is kept", ["error": "\(error)"])
+        }
     }
 
     /// Ends an app that the steps left running.
@@ -218,16 +238,16 @@ package actor AttemptExecution {
         }
     }
 
+    private var ending: DeviceEnding {
+        let conclusion = evaluation.conclusion
+        if conclusion.outcome == .passed { return .clean }
+        guard shallPreserve(conclusion.outcome) else { return .abandoned }
+        return .worthKeeping(conclusion.outcome, cause: conclusion.cause?.code)
+    }
+
     /// Puts the device away.
     /// - Returns: the UDID of a kept device.
-    private func settle() async -> String? {
-        let conclusion = evaluation.conclusion
-        var ending = DeviceEnding.abandoned
-        if conclusion.outcome == .passed {
-            ending = .clean
-        } else if shallPreserve(conclusion.outcome) {
-            ending = .worthKeeping(cause: conclusion.cause?.code)
-        }
+    private func settle(_ ending: DeviceEnding) async -> String? {
         do {
             return try await driver.settle(assignment, device: device, ending: ending)
         } catch {

@@ -30,6 +30,18 @@ package protocol DeviceDriver: Sendable {
     /// - Throws: `DeviceToolError`, `SystemError`
     func clean() async throws
 
+    /// What is kept for a person, the one kept longest first. Blocks for as long as small files take.
+    func kept() -> [KeptDevice]
+    /// Whether a kept device can be released while an attempt runs on the slot.
+    var releasesBesideAttempts: Bool { get }
+    /// Lets go of one kept device, as an operator orders.
+    /// - Returns: why it is still kept, or nil when it is not.
+    /// - Throws: `DeviceToolError`, `SystemError`, `CancellationError`
+    func release(_ order: DeviceRelease) async throws -> OutcomeCause?
+    /// Brings the slot's devices to rest after a person has worked on them by hand.
+    /// - Throws: `AgentFailure` when the slot cannot go on with what it finds, `DeviceToolError`
+    func recoverFromManualWork() async throws
+
     // MARK: The steps of an attempt
 
     /// Makes the device ready: clean, booted, reachable.
@@ -148,5 +160,5 @@ package enum DeviceEnding: Sendable, Hashable {
     /// It was broken off, or nothing is to be learned from the device.
     case abandoned
     /// It went wrong, and a person may want to look at the device; with the cause's code.
-    case worthKeeping(cause: String?)
+    case worthKeeping(Outcome, cause: String?)
 }

@@ -13,6 +13,12 @@ package struct PreservedDevices: Sendable {
         package let since: Int64
         /// The cause's code.
         package let cause: String?
+        package var outcome: Outcome?
+        package var caseName: String?
+        /// The bundle ID of the attempt's app.
+        package var bundle: String?
+        /// Bytes on disk when it was put away.
+        package var size: Int64?
     }
 
     private let folder: String
@@ -34,6 +40,14 @@ package struct PreservedDevices: Sendable {
             return entry
                 ?? Entry(udid: String(name.dropLast(5)), attempt: "unknown", run: "unknown", since: 0, cause: nil)
         }
+    }
+
+    /// Whether a device is kept.
+    package func holds(_ udid: String) -> Bool { access("\(folder)/\(udid).json", F_OK) == 0 }
+
+    /// Forgets a device that is gone.
+    package func remove(_ udid: String) {
+        unlink("\(folder)/\(udid).json")
     }
 
     /// - Throws: `SystemError`

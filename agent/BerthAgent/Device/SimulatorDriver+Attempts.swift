@@ -27,8 +27,9 @@ extension SimulatorDriver: DeviceDriver {
         guard kept.count >= preservedLimit else { return nil }
         return OutcomeCause(
             "preserved-budget-full",
-            "\(kept.count) devices are preserved after failures and \(preservedLimit) may be: look at them and "
-                + "release some (berth-agent release), of \(kept.map(\.udid).joined(separator: ", "))"
+            "\(kept.count) \(kept.count == 1 ? "device is" : "devices are") preserved after failures and "
+                + "\(preservedLimit) may be: look at them and "
+                + "release some (berth device release), of \(kept.map(\.udid).joined(separator: ", "))"
         )
     }
 
@@ -145,17 +146,8 @@ extension SimulatorDriver: DeviceDriver {
         var known = device?.udid
         if known == nil { known = try await unfinished(assignment) }
         guard let udid = known else { return nil }
-        if case .worthKeeping(let cause) = ending {
-            try preserved.add(
-                PreservedDevices.Entry(
-                    udid: udid,
-                    attempt: assignment.attempt,
-                    run: assignment.run,
-                    since: Timestamp.now().milliseconds,
-                    cause: cause
-                )
-            )
-            try await simctl.shutdown(udid)
+        if case .worthKeeping(let outcome, let cause) = ending {
+            try await preserve(udid, after: assignment, outcome, cause: cause)
             return udid
         }
         try await simctl.shutdown(udid)

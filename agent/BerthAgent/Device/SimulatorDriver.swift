@@ -26,6 +26,7 @@ package struct SimulatorDriver: Sendable {
     /// Serialises boots on hosts whose device service cannot bear several at once; nil elsewhere.
     let bootLock: String?
 
+    static let log = Log(component: "simulators")
     private static let pristineName = "berth-pristine"
     static let attemptPrefix = "berth-attempt-"
 

@@ -191,7 +191,9 @@ extension DevicectlDriver: DeviceDriver {
         case .abandoned:
             try records.move(to: .due)
             return nil
-        case .worthKeeping(let code):
+        case .worthKeeping(let outcome, let code):
+            record.outcome = outcome
+            try records.write(record)
             let cause = OutcomeCause(code ?? "failed", "attempt \(assignment.attempt) of run \(assignment.run)")
             try records.move(to: .held, cause: cause, after: wish.hold)
             return tool.udid

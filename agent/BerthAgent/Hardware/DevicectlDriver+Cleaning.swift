@@ -48,6 +48,11 @@ extension DevicectlDriver {
         guard isCleaningDue() else { return }
         let order = release.take()
         guard let record = records.record else { return }
+        try await clean(record, order: order)
+    }
+
+    /// The same, by an operator's order if there is one.
+    func clean(_ record: HardwareRecord, order: ReleaseRequest.Order?) async throws {
         Self.log.notice("cleaning the phone", ["attempt": record.attempt, "stage": record.stage.rawValue])
         do {
             if record.hasLaunched { try await cleanExactly(record) }

@@ -25,6 +25,9 @@ package struct HardwareRecord: Sendable, Hashable, Codable {
     package let epoch: UInt64
     /// The attempt's builds, the old one first.
     package let builds: [AssignedBuild]
+    package let caseName: String?
+    /// How the attempt ended, once it has.
+    package var outcome: Outcome?
     /// Whether an app was started that may have left items.
     package var hasLaunched: Bool
     package var stage: Stage
@@ -43,6 +46,7 @@ package struct HardwareRecord: Sendable, Hashable, Codable {
         nonce = assignment.nonce
         epoch = assignment.epoch
         builds = assignment.builds
+        caseName = assignment.caseDefinition.name
         hasLaunched = false
         stage = .open
         since = Timestamp.now().milliseconds

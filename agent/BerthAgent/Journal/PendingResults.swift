@@ -16,13 +16,13 @@ package struct PendingResults: Sendable {
     }
 
     /// Keeps a report with its blobs, the evidence files and their manifest. The report's own file comes last, so that it
-    /// is there only as a whole. Blocks.
+    /// is there only as a whole; one that is there already is replaced in one step. Blocks.
     /// - Throws: `SystemError`
     package func keep(_ report: AttemptReport, blobs: [Digest: [UInt8]]) throws {
         let place = place(report.attempt)
-        try Folders.remove(place)
+        if access("\(place)/report.json", F_OK) != 0 { try Folders.remove(place) }
         try DurableFile.makeFolder(place)
-        for (digest, bytes) in blobs {
+        for (digest, bytes) in blobs where access("\(place)/\(digest.hex)", F_OK) != 0 {
             try DurableFile.replace("\(place)/\(digest.hex)", with: bytes)
         }
         try DurableFile.replace("\(place)/report.json", with: try CanonicalJSON.encode(report))

@@ -24,7 +24,16 @@ package enum DeviceLock {
                 if let holder = holder(line), holder.isRunning {
                     throw AgentFailure(
                         .deviceHeld,
-                        "the device is held by another agent: \(line); lock: \(path); end that agent first"
+                        "the device is held by another process: \(line); lock: \(path); end that one first"
+                    )
+                }
+                if isManual(line) {
+                    // What a person started is theirs to end.
+                    let left = LockHolders.of(path).map(String.init).joined(separator: ", ")
+                    throw AgentFailure(
+                        .deviceHeld,
+                        "the device is held by what a person's shell started (\(line)); lock: \(path); end "
+                            + (left.isEmpty ? "it first" : "these processes first: \(left)")
                     )
                 }
                 for group in leftovers where group.exists { kill(-group.pid, SIGKILL) }
@@ -41,11 +50,16 @@ package enum DeviceLock {
         }
     }
 
-    /// What a holder writes into the file.
-    package static func holderLine(slot: String) -> String {
+    /// What a holder writes into the file; `isManual` for a person's shell.
+    package static func holderLine(slot: String, isManual: Bool = false) -> String {
         let own = ProcessIdentity(running: getpid())
         return "pid \(getpid()), slot \(slot), since \(Timestamp.now().text), start \(own?.start ?? "unknown")"
+            + (isManual ? manualMark : "")
     }
+
+    private static let manualMark = ", work manual"
+
+    private static func isManual(_ line: String) -> Bool { line.hasSuffix(manualMark) }
 
     /// The process that a holder's line names.
     static func holder(_ line: String) -> ProcessIdentity? {

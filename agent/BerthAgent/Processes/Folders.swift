@@ -21,6 +21,18 @@ enum Folders {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
     }
 
+    /// Bytes that a folder takes on its disk, links not followed; what cannot be read counts nothing.
+    static func size(of path: String) -> Int64 {
+        var total: Int64 = 0
+        let names = FileManager.default.enumerator(atPath: path)
+        while let name = names?.nextObject() as? String {
+            var status = stat()
+            guard lstat("\(path)/\(name)", &status) == 0 else { continue }
+            total += Int64(status.st_blocks) * 512
+        }
+        return total
+    }
+
     /// Bytes free for this user on the file system of a path; 0 when unknown.
     static func free(at path: String) -> Int64 {
         var information = statvfs()

@@ -19,6 +19,11 @@ enum AttemptRecovery {
             let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
             let kept = try parts.results.report(assignment.attempt)
             if let kept, kept.epoch == assignment.epoch {
+                if kept.preservedDevice != nil {
+                    // The agent may have died between the evidence and the device.
+                    let ending = DeviceEnding.worthKeeping(kept.outcome, cause: kept.cause?.code)
+                    _ = try await parts.execution.driver.settle(assignment, device: nil, ending: ending)
+                }
                 try journal.append(.result(reference, kept.outcome))
             } else {
                 let finished = try report(assignment, parts, folder: "\(workFolder)/\(assignment.attempt)")

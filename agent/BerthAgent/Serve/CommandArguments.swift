@@ -1,16 +1,17 @@
-/// Options of a command: `--name value` pairs, each at most once.
+/// Options of a command: `--name value` pairs and flags, each at most once.
 package struct CommandArguments: Sendable {
     private var values: [String: String] = [:]
 
-    /// Reads the arguments of a command that takes the `known` options, given with their dashes.
+    /// Reads the arguments of a command that takes the `known` options and `flags`, given with their dashes.
     /// - Throws: `AgentFailure` of status `usage`
-    package init(_ arguments: some Sequence<String>, known: [String]) throws {
+    package init(_ arguments: some Sequence<String>, known: [String], flags: [String] = []) throws {
         var iterator = arguments.makeIterator()
         while let name = iterator.next() {
-            guard known.contains(name) else {
-                throw AgentFailure(.usage, "unknown option \(name); there are \(known.joined(separator: ", "))")
+            guard known.contains(name) || flags.contains(name) else {
+                let all = (known + flags).joined(separator: ", ")
+                throw AgentFailure(.usage, "unknown option \(name); there are \(all)")
             }
-            guard let value = iterator.next(), !value.isEmpty else {
+            guard let value = flags.contains(name) ? "given" : iterator.next(), !value.isEmpty else {
                 throw AgentFailure(.usage, "\(name) needs a value")
             }
             guard values.updateValue(value, forKey: name) == nil else {
@@ -18,6 +19,9 @@ package struct CommandArguments: Sendable {
             }
         }
     }
+
+    /// Whether a flag was given.
+    package func has(_ flag: String) -> Bool { values[flag] != nil }
 
     package func optional(_ name: String) -> String? { values[name] }
 

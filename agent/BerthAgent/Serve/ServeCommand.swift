@@ -36,6 +36,8 @@ package enum ServeCommand {
                 leftovers: Journal.leftovers(path: journalPath)
             )
         }
+        let places = SlotPlaces(options, lock: lockPath)
+        try SlotFile(places: places).write()
         let journal = try Journal(path: journalPath)
         guard access(options.xcrun, X_OK) == 0 else {
             throw AgentFailure(.toolUnavailable, "\(options.xcrun) is no program; name xcrun with --xcrun")
@@ -55,7 +57,9 @@ package enum ServeCommand {
                 statusTimeout: options.statusTimeout
             ),
             features: driver.features,
-            key: try AgentKey.load(state: options.state)
+            key: try AgentKey.load(state: options.state),
+            places: places,
+            manualWork: ManualWork(lock: lock, slot: options.slot, state: options.state)
         )
         try await AttemptRecovery.run(parts, workFolder: workFolder)
         let agent = SlotAgent(parts)
@@ -91,9 +95,8 @@ package enum ServeCommand {
     private static func lockPath(_ options: ServeOptions) throws -> String {
         switch options.device {
         case .simulator:
-            let set = options.state + "/devices"
-            try DurableFile.makeFolder(set)
-            return DeviceLock.path(inSet: set)
+            try DurableFile.makeFolder(options.deviceSet)
+            return DeviceLock.path(inSet: options.deviceSet)
         case .hardware(let wish, let locks):
             try DurableFile.makeFolder(locks)
             return "\(locks)/\(wish.udid.uppercased()).lock"
@@ -110,7 +113,7 @@ package enum ServeCommand {
             try await SimulatorDriver.prepare(
                 tool: tool,
                 state: options.state,
-                set: options.state + "/devices",
+                set: options.deviceSet,
                 limits: SimulatorTool.Limits(),
                 wish: wish,
                 preservedLimit: preservedLimit,

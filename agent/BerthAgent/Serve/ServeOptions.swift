@@ -45,6 +45,9 @@ package struct ServeOptions: Sendable {
         device = try Self.device(arguments, statusTimeout: statusTimeout)
     }
 
+    /// The private device set of a slot with simulators.
+    var deviceSet: String { state + "/devices" }
+
     private static func device(_ arguments: CommandArguments, statusTimeout: Duration) throws -> Device {
         let text = arguments.optional("--kind") ?? DeviceKind.simulator.rawValue
         guard let kind = DeviceKind(rawValue: text) else {

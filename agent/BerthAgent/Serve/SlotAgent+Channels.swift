@@ -64,6 +64,7 @@ extension SlotAgent {
         case .renewed(let renewal): state.withLock { $0.lease.renewed(renewal.sequence) }
         case .cancel(let cancellation): cancel(cancellation)
         case .recorded(let acknowledgement): recorded(acknowledgement)
+        case .release(let order): state.withLock { $0.releases.append(order) }
         case .closing(let closing):
             Self.log.notice("the coordinator closes the channel", ["reason": closing.reason])
             return false
@@ -113,40 +114,46 @@ extension SlotAgent {
         }
     }
 
+    private func agentHello(_ keeping: SlotKeeping) -> AgentHello {
+        let driver = parts.execution.driver
+        return AgentHello(
+            slot: parts.slot,
+            agentVersion: BerthVersion.text,
+            device: driver.facts,
+            key: Hex.encode(parts.key.publicBytes),
+            highestEpoch: parts.journal.state.highestEpoch,
+            features: parts.features,
+            tools: driver.tools,
+            running: state.withLock { $0.running?.reference },
+            unacknowledged: parts.journal.state.unacknowledged,
+            keeping: keeping
+        )
+    }
+
     private func takeOver(_ hello: CoordinatorHello, _ connection: Connection) {
         let socket = connection.socket
         let sender = ResultSender(parts.results, queue: socket.queue, slot: parts.slot)
-        let driver = parts.execution.driver
-        send(
-            .agentHello(
-                AgentHello(
-                    slot: parts.slot,
-                    agentVersion: BerthVersion.text,
-                    device: driver.facts,
-                    key: Hex.encode(parts.key.publicBytes),
-                    highestEpoch: parts.journal.state.highestEpoch,
-                    features: parts.features,
-                    tools: driver.tools,
-                    running: state.withLock { $0.running?.reference },
-                    unacknowledged: parts.journal.state.unacknowledged
-                )
-            ),
-            over: socket
-        )
-        let old = state.withLock { state in
-            defer {
-                state.channel = Channel(
-                    number: connection.number,
-                    term: hello.term,
-                    peer: connection.peer,
-                    socket: socket,
-                    sender: sender
-                )
+        let keeping = lookAtKeeping()
+        // No heartbeat of another thread tells of something older in between.
+        let old = told.withLock { told in
+            send(.agentHello(agentHello(keeping)), over: socket)
+            told = keeping
+            return state.withLock { state in
+                defer {
+                    state.channel = Channel(
+                        number: connection.number,
+                        term: hello.term,
+                        peer: connection.peer,
+                        socket: socket,
+                        sender: sender
+                    )
+                }
+                state.keeping = keeping
+                state.lease.adopt(leaseMilliseconds: hello.leaseMilliseconds)
+                state.length = .milliseconds(max(hello.leaseMilliseconds, 1))
+                state.heartbeat = .milliseconds(max(hello.heartbeatMilliseconds, 10))
+                return state.channel
             }
-            state.lease.adopt(leaseMilliseconds: hello.leaseMilliseconds)
-            state.length = .milliseconds(max(hello.leaseMilliseconds, 1))
-            state.heartbeat = .milliseconds(max(hello.heartbeatMilliseconds, 10))
-            return state.channel
         }
         if let old, old.number != connection.number {
             old.sender.end()

@@ -13,11 +13,13 @@ extension SlotAgent {
             if let deadline, deadline > now { next = min(next, deadline) }
             try? await Task.sleep(until: next)
             if Task.isCancelled { return }
-            tick(at: .now)
+            tick()
         }
     }
 
-    private func tick(at now: ContinuousClock.Instant) {
+    /// Sends a heartbeat, with what the agent keeps if that is news to the other side.
+    func tick() {
+        let now = ContinuousClock.now
         let overdue = pulse.overdue(at: now)
         let (expired, length) = state.withLock { state -> (ContinuousClock.Instant?, Duration) in
             guard let deadline = state.lease.deadline, now >= deadline else { return (nil, state.length) }
@@ -32,7 +34,12 @@ extension SlotAgent {
             }
             return
         }
-        guard let channel = state.withLock({ $0.channel }) else { return }
-        send(.heartbeat(state.withLock { $0.lease.heartbeat(at: now) }), over: channel.socket)
+        told.withLock { told in
+            let (channel, keeping) = state.withLock { ($0.channel, $0.keeping) }
+            guard let channel else { return }
+            let heartbeat = state.withLock { $0.lease.heartbeat(at: now) }
+            send(.heartbeat(keeping == told ? heartbeat : heartbeat.with(keeping)), over: channel.socket)
+            told = keeping
+        }
     }
 }

@@ -16,6 +16,8 @@ package final class SlotAgent: Sendable {
         package let features: [String]
         /// Signs reports.
         package let key: SigningKey
+        package let places: SlotPlaces
+        let manualWork: ManualWork
     }
 
     /// An adopted connection.
@@ -44,6 +46,10 @@ package final class SlotAgent: Sendable {
         var isStopping = false
         /// The device is being cleaned between attempts.
         var isInUpkeep = false
+        /// What the agent keeps, as it was when it was looked at last.
+        var keeping: SlotKeeping?
+        /// Operators' orders that wait to be followed.
+        var releases: [DeviceRelease] = []
     }
 
     static let log = Log(component: "agent")
@@ -53,6 +59,11 @@ package final class SlotAgent: Sendable {
     let state = Mutex(State())
     /// One decision about an assignment or channel at a time; held over journal writes, unlike `state`.
     let decisions = Mutex<Void>(())
+    /// One look at what is kept at a time, so that an older one never comes after a newer one. Taken after `decisions`.
+    let looking = Mutex<Void>(())
+    /// What the agent has said last on its channel of what it keeps; held over the sending, so that what is said last is
+    /// what is true. Taken after `looking`, before `state`.
+    let told = Mutex<SlotKeeping?>(nil)
     /// Tells the command that the agent cannot go on.
     private let failures: AsyncStream<AgentFailure>.Continuation
     package let failure: AsyncStream<AgentFailure>
@@ -97,6 +108,8 @@ package final class SlotAgent: Sendable {
             }
             if let cause = refusal(assignment) {
                 Self.log.notice("declined", ["attempt": assignment.attempt, "cause": cause.code])
+                // Whoever has not known it before is told what stands in the way, before the answer.
+                tellKeeping()
                 return send(.declined(Declination(attempt: reference.attempt, epoch: reference.epoch, cause: cause)))
             }
             do {
@@ -118,9 +131,8 @@ package final class SlotAgent: Sendable {
             isBusy: state.withLock { $0.running != nil || $0.isStopping },
             cache: parts.execution.cache
         )
-        if let cause = AssignmentCheck.refusal(assignment, situation) ?? parts.execution.driver.refusal() {
-            return cause
-        }
+        let check = AssignmentCheck.refusal(assignment, situation)
+        if let cause = check ?? parts.manualWork.refusal ?? parts.execution.driver.refusal() { return cause }
         guard !state.withLock({ $0.isInUpkeep }) else {
             return OutcomeCause("device-cleaning", "the device is being cleaned after an earlier attempt")
         }
@@ -153,6 +165,7 @@ package final class SlotAgent: Sendable {
             settings: parts.execution,
             pulse: pulse,
             control: control,
+            secure: { try await self.secure($0) },
             progress: { self.send(.progress($0)) }
         )
         state.withLock { state in
@@ -191,6 +204,8 @@ package final class SlotAgent: Sendable {
             }
             return state.channel?.sender
         }
+        // Before the result: the next attempt is not to be offered to a slot that takes none.
+        try await Threads.run(name: "look at what is kept") { self.tellKeeping() }
         Self.log.notice(
             "ended",
             [
@@ -199,6 +214,15 @@ package final class SlotAgent: Sendable {
             ]
         )
         sender?.add(reference)
+    }
+
+    /// Puts a judged attempt's report and evidence on disk while its device is still as the attempt left it. Once that is
+    /// done, the device may be put away: a start after the agent's death finds the report.
+    private func secure(_ finished: FinishedAttempt) async throws {
+        let parts = parts
+        try await Threads.run(name: "secure evidence") {
+            try parts.results.keep(try AgentKey.sign(finished.report, with: parts.key), blobs: finished.blobs)
+        }
     }
 
     func recorded(_ acknowledgement: Acknowledgement) {

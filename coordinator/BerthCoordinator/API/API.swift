@@ -91,6 +91,10 @@ package struct API: Sendable {
         case ("POST", "host-keys", 1): return try await hostKey(try body(HostKeyRequest.self, request))
         case ("POST", "hosts", 1): return try await addHost(try body(HostRecord.self, request))
         case ("GET", "hosts", 1): return Self.json(try await farm.hostViews())
+        case ("GET", "devices", 1): return Self.json(await farm.devices())
+        case ("GET", "devices", 3) where rest[2] == "release": return try await releaseOrder(argument)
+        case ("POST", "devices", 3) where rest[2] == "release":
+            return try await release(argument, request, caller: caller)
         case ("POST", "batches", 1):
             return try await submit(
                 try body(BatchRequest.self, request),

@@ -22,6 +22,11 @@ struct APIError: Error {
         case let error as FormatError: self.init(400, "malformed-body", "\(error)")
         case let error as ArchiveError:
             self.init(error.isCallersFault ? 422 : 500, error.code, "\(error)")
+        case let error as DeviceError:
+            switch error {
+            case .unknown: self.init(404, "unknown-device", "\(error)")
+            case .slotOffline: self.init(503, "slot-offline", "\(error)")
+            }
         case let error as SSHError: self.init(502, "host-unreachable", "\(error)")
         case let error as SystemError where error.isDiskFull:
             self.init(

@@ -18,6 +18,7 @@ extension Farm {
                 setProgress("\(progress.title) (\(progress.step)/\(progress.steps))", of: progress.attempt)
             }
         case .result(let report): try await record(report, slot: name, from: link)
+        case .released(let answer): hear(answer, slot: name, from: link)
         case .closing(let closing):
             slotLeft(name, host: link.host.name, reason: closing.reason)
         case .hostHello, .missing, .received, .stored, .refused, .slotLeft:
@@ -29,6 +30,8 @@ extension Farm {
         guard slots[name]?.host == host, slots[name]?.link != nil else { return }
         log.notice("Slot left", ["slot": name, "host": host, "reason": reason])
         slots[name]?.link = nil
+        slots[name]?.offlineSince = Timestamp.now().milliseconds
+        releases.slotLeft(name)
         changes.publish(.init(.slot, name))
     }
 
@@ -65,7 +68,8 @@ extension Farm {
             host: link.host.name,
             link: link,
             device: hello.device,
-            dispatching: dispatching
+            dispatching: dispatching,
+            keeping: hello.keeping
         )
         changes.publish(.init(.slot, name))
         log.notice("Slot joined", ["slot": name, "host": link.host.name, "platform": hello.device.platform.rawValue])
@@ -143,6 +147,7 @@ extension Farm {
 
     private func renew(_ heartbeat: Heartbeat, slot name: String, from link: HostLink) async throws {
         guard slots[name]?.link === link else { return }
+        if let keeping = heartbeat.keeping { hear(keeping, slot: name) }
         if let mine = openLeases.values.first(where: { $0.slot == name }) {
             let vouched = heartbeat.running == AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
             if vouched || !mine.accepted { openLeases[mine.attempt]?.deadline = .now + leases.grantAfter }

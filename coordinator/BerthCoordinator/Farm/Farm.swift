@@ -27,6 +27,8 @@ package actor Farm {
     private var links: [String: HostLink] = [:]
     var slots: [String: SlotSession] = [:]
     var openLeases: [String: OpenLease] = [:]
+    /// Operators' orders to release devices.
+    var releases = ReleaseOrders()
     /// Reasons to cancel attempts that the store has claimed and that have not arrived here yet.
     private var earlyCancellations: [String: String] = [:]
 
@@ -153,13 +155,25 @@ package actor Farm {
     }
 
     private func view(_ record: SlotRecord) -> SlotView {
-        let connected = slots[record.name]?.link != nil
+        let session = slots[record.name]
+        let reason = session?.keeping?.refusal
+        let state: SlotView.State =
+            if session?.link == nil {
+                .offline
+            } else if record.openAttempt != nil {
+                .busy
+            } else {
+                reason == nil ? .idle : .held
+            }
         return SlotView(
             name: record.name,
             host: record.host,
             device: record.device,
-            state: connected ? (record.openAttempt == nil ? .idle : .busy) : .offline,
-            attempt: record.openAttempt
+            state: state,
+            attempt: record.openAttempt,
+            reason: reason,
+            kept: session?.keeping?.devices.count,
+            places: session?.keeping?.places
         )
     }
 
@@ -179,7 +193,8 @@ package actor Farm {
     }
 
     private func isFree(_ slot: SlotSession) -> Bool {
-        slot.link != nil && !slot.dispatching && (slot.pausedUntil.map { $0 < .now } ?? true)
+        slot.link != nil && slot.keeping?.refusal == nil && !slot.dispatching
+            && (slot.pausedUntil.map { $0 < .now } ?? true)
             && !openLeases.values.contains { $0.slot == slot.name }
     }
 

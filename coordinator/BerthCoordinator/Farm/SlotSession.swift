@@ -11,6 +11,10 @@ struct SlotSession: Sendable {
     var dispatching = false
     /// No claim before this instant, after the agent declined.
     var pausedUntil: ContinuousClock.Instant?
+    /// What the agent keeps and why it takes no attempt, as it said last; nil when it says nothing of the kind.
+    var keeping: SlotKeeping?
+    /// Since when it is not connected, in milliseconds since 1970.
+    var offlineSince: Int64?
 }
 
 /// An attempt that holds a slot, with the end of its lease.

@@ -167,7 +167,7 @@ actor HostLink {
         case .slotLeft(let left): await farm.slotLeft(left.slot, host: host.name, reason: left.reason)
         case .closing(let closing):
             throw HostLinkError.closedByHost(host: host.name, reason: closing.reason)
-        case .agentHello, .accepted, .declined, .heartbeat, .progress, .result:
+        case .agentHello, .accepted, .declined, .heartbeat, .progress, .result, .released:
             throw HostLinkError.misrouted(host: host.name, route: "", problem: "only an agent says this")
         }
     }

@@ -15,8 +15,7 @@ const SHAPES = {
 const TONES = { good: "good", bad: "bad", mixed: "warn", missing: "warn", busy: "busy" };
 
 /** A state as shape and word. */
-function label(state) {
-  const name = SHAPES[state] ?? "open";
+function label(state, name = SHAPES[state] ?? "open") {
   return h("span", { class: "label", "data-tone": TONES[name] }, shape(name), capital(state));
 }
 
@@ -31,9 +30,10 @@ export function summary({ status, simulator, hardware }) {
   const all = status.hosts.flatMap((host) => host.slots);
   const busy = all.filter((slot) => slot.state === "busy").length;
   const offline = all.filter((slot) => slot.state === "offline").length;
+  const held = all.filter((slot) => slot.state === "held").length;
   const wait = status.oldestQueuedAt ? `oldest waits ${since(status.oldestQueuedAt)}` : "nothing waits";
   return [
-    fact("Slots busy", `${busy} of ${all.length}`, offline ? `${offline} offline` : "none offline"),
+    fact("Slots busy", `${busy} of ${all.length}`, (offline ? `${offline} offline` : "none offline") + (held ? `, ${held} held` : "")),
     fact("Queue", count(status.queued, "run"), wait),
     fact("Simulator ledger", count(simulator.head.length, "entry", "entries"), newest(simulator)),
     fact("Hardware ledger", count(hardware.head.length, "entry", "entries"), newest(hardware)),
@@ -82,7 +82,7 @@ function hostState(host) {
 function slotRow(slot, work) {
   const device = slot.device;
   return h("li", { class: "slot", "data-key": slot.name, "data-state": slot.state },
-    h("div", { class: "slot-name" }, h("strong", {}, slot.name), label(slot.state)),
+    h("div", { class: "slot-name" }, h("strong", {}, slot.name), label(slot.state, slot.state === "held" ? "missing" : undefined)),
     h("div", { class: "slot-work" },
       work && slot.state !== "idle"
         ? [
@@ -90,10 +90,16 @@ function slotRow(slot, work) {
           step(slot, work.attempt),
         ]
         : [
-          h("div", { class: "muted" }, slot.state === "offline" ? "Its agent is not connected" : "Waits for a run"),
+          idleness(slot),
           h("div", { class: "muted device" }, device.model, ", ", device.os.version, ", ", device.platform),
         ]),
   );
+}
+
+/** Why a slot works on nothing. */
+function idleness(slot) {
+  if (slot.state === "held") return h("div", { class: "problem" }, slot.reason?.message ?? "It takes no run");
+  return h("div", { class: "muted" }, slot.state === "offline" ? "Its agent is not connected" : "Waits for a run");
 }
 
 const PREPARATION = { transfer: "sending the builds to the host", assign: "handing over to the agent" };

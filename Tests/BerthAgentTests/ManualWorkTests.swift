@@ -1,0 +1,113 @@
+import BerthAgent
+import BerthCore
+import BerthSystem
+import BerthTestSupport
+import Foundation
+import Testing
+
+/// A person's shell and the agent share one device by one kernel lock.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ManualWorkTests {
+    /// Starts `berth-agent shell` with a script as the person's shell.
+    private func shell(_ host: AgentHost, _ lines: String, _ more: [String] = ["--yield"]) throws -> ChildProcess {
+        let script = host.root + "/shell-\(UUID().uuidString)"
+        try Data("#!/bin/bash\nroot='\(host.root)'\n\(lines)\n".utf8).write(to: URL(fileURLWithPath: script))
+        chmod(script, 0o755)
+        return try ChildProcess.spawn(
+            ProcessSpecification(
+                executable: Products.path("berth-agent"),
+                arguments: ["shell", "--state", host.state] + more,
+                environment: ["PATH": "/usr/bin:/bin", "HOME": host.root, "SHELL": script],
+                standardError: .appendingFile(host.root + "/shell.log")
+            )
+        )
+    }
+
+    @Test("X1: an idle agent lets go of its device, takes no attempt meanwhile, and takes it back after the shell")
+    func yields() async throws {
+        try await AgentHost.run { host in
+            try await host.serve()
+            let coordinator = try await host.attach()
+            _ = try await coordinator.agentHello()
+            let builds = [
+                try await TestBuild.sample("legacy", version: "1.0", in: host.bundles),
+                try await TestBuild.sample("correct", version: "2.0", in: host.bundles),
+            ]
+            // Without being asked the agent keeps what it has.
+            let refused = try shell(host, "", [])
+            #expect(await refused.wait() == .exited(AgentFailure.Status.deviceHeld.rawValue))
+            #expect(host.read("shell.log")?.contains("slot sim-1") == true)
+            #expect(host.read("shell.log")?.contains("--yield") == true)
+
+            let work = try shell(
+                host,
+                """
+                xcrun simctl --set "$BERTH_DEVICE_SET" list -j > "$root/seen"
+                pristine=$(grep -o '"udid" *: *"[^"]*"' "$root/seen" | head -1 | cut -d'"' -f4)
+                xcrun simctl --set "$BERTH_DEVICE_SET" boot "$pristine"
+                touch "$root/began"
+                while [ ! -e "$root/done" ]; do sleep 0.05; done
+                """
+            )
+            try await eventually("the shell works") {
+                if let end = work.termination { throw TestFailure("\(end): \(host.read("shell.log") ?? "")") }
+                return host.read("began") != nil
+            }
+            #expect(try await coordinator.keeping { $0.refusal?.code == "manual-work" }.devices.isEmpty)
+            try await coordinator.upload(builds)
+            try coordinator.send(.assign(try TestAssignment.make("a-1", epoch: 1, builds: builds)), to: "sim-1")
+            #expect(try await coordinator.declination(of: "a-1").cause.code == "manual-work")
+            let second = try shell(host, "")
+            #expect(await second.wait() == .exited(AgentFailure.Status.deviceHeld.rawValue))
+            #expect(host.read("shell.log")?.contains("has asked for the device of sim-1 before") == true)
+            #expect(try await coordinator.release("any", 1)?.code == "manual-work")
+
+            try Data().write(to: URL(fileURLWithPath: host.root + "/done"))
+            #expect(await work.wait() == .exited(0))
+            _ = try await coordinator.keeping { $0.refusal == nil }
+            // What was left booted is shut down, or nothing could be cloned from it.
+            #expect(try await host.perform(coordinator, "a-2", 2, builds).outcome == .passed)
+        }
+    }
+
+    @Test("X1: a killed shell gives the device back by the kernel's word, once nothing that it started holds it")
+    func killedShell() async throws {
+        try await AgentHost.run { host in
+            try await host.serve()
+            let coordinator = try await host.attach()
+            _ = try await coordinator.agentHello()
+            let work = try shell(host, "sleep 300 & echo $! > \"$root/child\"; wait")
+            try await eventually("the shell has a child") { host.read("child")?.hasSuffix("\n") == true }
+            _ = try await coordinator.keeping { $0.refusal?.message.contains("works by hand") == true }
+            kill(work.pid, SIGKILL)
+            _ = await work.wait()
+            let child = try #require(Int32(host.read("child")?.trimmingCharacters(in: .newlines) ?? ""))
+            let left = try await coordinator.keeping { $0.refusal?.message.contains("still holds the device") == true }
+            #expect(left.refusal?.message.contains("process \(child)") == true)
+            kill(child, SIGKILL)
+            _ = try await coordinator.keeping { $0.refusal == nil }
+            let holder = try String(contentsOfFile: host.state + "/devices/device.lock", encoding: .utf8)
+            #expect(holder.contains("slot sim-1") && !holder.contains("work manual"))
+        }
+    }
+
+    @Test("X1: an agent does not start under a person's shell, and ends nothing that the shell started")
+    func agentStartsLater() async throws {
+        try await AgentHost.run { host in
+            let agent = try await host.serve()
+            await agent.end(grace: .seconds(10))
+            let work = try shell(host, "sleep 300 & echo $! > \"$root/child\"; wait", [])
+            try await eventually("the shell has a child") { host.read("child")?.hasSuffix("\n") == true }
+            let child = try #require(Int32(host.read("child")?.trimmingCharacters(in: .newlines) ?? ""))
+            let early = try await host.serve(waits: false)
+            #expect(await early.wait() == .exited(AgentFailure.Status.deviceHeld.rawValue))
+            kill(work.pid, SIGKILL)
+            _ = await work.wait()
+            let late = try await host.serve(waits: false)
+            #expect(await late.wait() == .exited(AgentFailure.Status.deviceHeld.rawValue))
+            #expect(host.log.contains("end these processes first: \(child)"))
+            #expect(kill(child, 0) == 0)
+            kill(child, SIGKILL)
+            try await host.serve()
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import BerthCore
+import BerthSystem
+
+/// The phone as something that is kept after a failure.
+extension DevicectlDriver {
+    /// There is one phone, and cleaning it needs it.
+    package var releasesBesideAttempts: Bool { false }
+
+    package func kept() -> [KeptDevice] {
+        guard let record = records.record, record.stage != .open else { return [] }
+        let stage: KeptDevice.Stage =
+            switch record.stage {
+            case .open, .due: .cleaning
+            case .held: .held
+            case .quarantined: .quarantined
+            }
+        return [
+            KeptDevice(
+                udid: tool.udid,
+                stage: stage,
+                run: record.run,
+                attempt: record.attempt,
+                caseName: record.caseName,
+                bundle: record.bundles.first,
+                outcome: record.outcome,
+                cause: record.cause,
+                since: record.since,
+                until: record.until
+            )
+        ]
+    }
+
+    package func release(_ order: DeviceRelease) async throws -> OutcomeCause? {
+        guard let record = records.record, order.udid.uppercased() == tool.udid.uppercased() else {
+            return OutcomeCause(
+                "not-kept",
+                "the slot does not keep \(order.udid): \(records.record == nil ? "its phone is free" : "its phone is \(tool.udid)")"
+            )
+        }
+        try await clean(record, order: ReleaseRequest.Order(unclean: order.unclean))
+        return records.record.map { $0.cause ?? OutcomeCause("not-clean", "the phone is not proved clean") }
+    }
+
+    /// Nothing: every attempt looks at the phone before it touches it.
+    package func recoverFromManualWork() async throws {}
+}
