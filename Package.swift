@@ -143,12 +143,14 @@ var targets: [Target] = [
     if !agentOnly {
         targets += [
             .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+            .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+            .target(name: "PostgresDatabase", dependencies: ["CPostgres", "SQLiteDatabase"]),
             .systemLibrary(name: "CSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
 
             // The coordinator
             .target(
                 name: "BerthStore",
-                dependencies: ["BerthCore", "BerthSystem", "SQLiteDatabase"],
+                dependencies: ["BerthCore", "BerthSystem", "SQLiteDatabase", "PostgresDatabase"],
                 path: "coordinator/BerthStore"
             ),
             .testTarget(

@@ -5,7 +5,8 @@ package struct DatabaseRow: Hashable, Sendable {
     package let values: [DatabaseValue]
     private let sql: String
 
-    init(columns: [String], values: [DatabaseValue], sql: String) {
+    /// A row as a database gave it: as many values as columns, and the statement for messages.
+    package init(columns: [String], values: [DatabaseValue], sql: String) {
         self.columns = columns
         self.values = values
         self.sql = sql

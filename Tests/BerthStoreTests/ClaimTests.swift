@@ -6,9 +6,12 @@ import Testing
 
 @Suite("Claims", .timeLimit(.minutes(5)))
 struct ClaimTests {
-    @Test("32 claimers at once, each asking four times: every run goes to exactly one slot")
-    func exclusive() async throws {
-        let farm = try await StoreFixture()
+    @Test(
+        "32 claimers at once, each asking four times: every run goes to exactly one slot",
+        arguments: StoreKind.allCases
+    )
+    func exclusive(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         let slots = (1...32).map { "sim-\($0)" }
         for slot in slots { try await farm.addSlot(slot) }
         _ = try await farm.submit(repeats: 24)
@@ -29,9 +32,9 @@ struct ClaimTests {
         #expect(try await farm.store.counts() == (queued: 0, running: 24))
     }
 
-    @Test("Higher priority first, then age; only runs that the slot's system can take")
-    func order() async throws {
-        let farm = try await StoreFixture()
+    @Test("Higher priority first, then age; only runs that the slot's system can take", arguments: StoreKind.allCases)
+    func order(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("other", os: OSPin(version: "17.0", build: "21A1"))
         let low = try await farm.submit(repeats: 2)
         let high = try await farm.submit(priority: 5)
@@ -46,9 +49,12 @@ struct ClaimTests {
         await #expect(throws: StoreError.unknownSlot(name: "nowhere")) { try await farm.start("nowhere") }
     }
 
-    @Test("Labels: a run goes only to slots that have all of them, whichever came first, and they are no pins")
-    func labels() async throws {
-        let farm = try await StoreFixture()
+    @Test(
+        "Labels: a run goes only to slots that have all of them, whichever came first, and they are no pins",
+        arguments: StoreKind.allCases
+    )
+    func labels(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1", host: "alpha")
         try await farm.addSlot("sim-2", host: "beta")
         func submit(_ labels: [String: String]) async throws -> RunView {
@@ -75,9 +81,9 @@ struct ClaimTests {
         #expect(try await farm.store.osVersions(platform: .linuxSimulated, labels: ["host": "gamma"]).isEmpty)
     }
 
-    @Test("A device takes one attempt, even when two slots claim to have it")
-    func oneDevice() async throws {
-        let farm = try await StoreFixture()
+    @Test("A device takes one attempt, even when two slots claim to have it", arguments: StoreKind.allCases)
+    func oneDevice(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1", device: "shared")
         try await farm.addSlot("sim-2", device: "shared")
         _ = try await farm.submit(repeats: 2)
@@ -94,11 +100,75 @@ struct ClaimTests {
     func indexed() async throws {
         let farm = try await StoreFixture()
         let connection = try DatabaseConnection(path: farm.path)
-        let plan = try connection.rows("EXPLAIN QUERY PLAN " + Store.nextRunQuery, ["sim-1", ""])
-            .map { try $0.text("detail") }
-        #expect(plan.contains { $0.contains("USING COVERING INDEX run_queue (class=?)") })
-        #expect(!plan.contains { $0.hasPrefix("SCAN") })
-        // The one sort is over the classes of the slot, not over the queue.
-        #expect(plan.count { $0.contains("TEMP B-TREE") } == 1)
+        func plan(_ query: String, _ parameters: [DatabaseValue]) throws -> [String] {
+            try connection.rows("EXPLAIN QUERY PLAN " + query, parameters).map { try $0.text("detail") }
+        }
+        let lanes = try plan(Store.lanesQuery, ["sim-1"])
+        #expect(lanes.contains { $0.contains("run_queue (lane=?)") })
+        let next = try plan(Store.nextInLaneQuery, [1, "alpha"])
+        #expect(next == ["SEARCH run USING COVERING INDEX run_queue (lane=?)"])
+        for step in lanes + next { #expect(!step.hasPrefix("SCAN run") && !step.contains("TEMP B-TREE")) }
+    }
+
+    @Test(
+        "Submitters take turns, whoever came first with how much; who comes later gets no more",
+        arguments: StoreKind.allCases
+    )
+    func fairShare(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
+        try await farm.addSlot("sim-1")
+        func submit(_ submitter: String, _ repeats: Int, priority: Int = 0) async throws {
+            let op = try await farm.operation(repeats: repeats)
+            _ = try await farm.store.submit(
+                SubmitOp(submitter: submitter, idempotencyKey: nil, runs: op.runs, priority: priority, now: 3)
+            )
+        }
+        var served: [String] = []
+        func serve(_ count: Int) async throws {
+            for _ in 0..<count {
+                let assignment = try #require(try await farm.start("sim-1"))
+                let batch = try await farm.store.run(id: assignment.run).batch
+                served.append(try await farm.store.batch(id: batch).submitter)
+                try await farm.end(assignment, .failed)
+            }
+        }
+        try await submit("nightly", 20)
+        try await serve(4)
+        try await submit("ci", 4)
+        try await serve(4)
+        try await submit("engineer", 1, priority: 1)
+        try await serve(5)
+        #expect(served.prefix(4).allSatisfy { $0 == "nightly" })
+        #expect(served[4..<8].filter { $0 == "ci" }.count == 2)
+        #expect(served[8] == "engineer")
+        #expect(served[9..<13].filter { $0 == "ci" }.count == 2)
+    }
+
+    @Test("What waits long rises above what keeps coming with a higher priority", arguments: StoreKind.allCases)
+    func noStarvation(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
+        try await farm.addSlot("sim-1")
+        let low = try await farm.submit()
+        _ = try await farm.submit(repeats: 3, priority: 2)
+        func claim(_ now: Int64) async throws -> Assignment {
+            let nonce = Hex.encode(RandomBytes.make(16))
+            let claimed = try await farm.store.claim(slot: "sim-1", now: now, nonce: nonce, timeout: 1)
+            let assignment = try #require(claimed)
+            try await farm.end(assignment, .failed)
+            return assignment
+        }
+        #expect(try await claim(4).run != low.runs[0].id)
+        let late = SubmitOp(
+            submitter: "other",
+            idempotencyKey: nil,
+            runs: try await farm.operation().runs,
+            priority: 2,
+            now: 4 * SchedulingOrder.patience
+        )
+        _ = try await farm.store.submit(late)
+        // The two of high priority have risen as well; the newcomer has not.
+        _ = try await claim(4 * SchedulingOrder.patience)
+        _ = try await claim(4 * SchedulingOrder.patience)
+        #expect(try await claim(4 * SchedulingOrder.patience).run == low.runs[0].id)
     }
 }

@@ -1,14 +1,13 @@
 import BerthCore
 import BerthStore
 import BerthSystem
-import SQLiteDatabase
 import Testing
 
 @Suite("Builds, hosts and submissions", .timeLimit(.minutes(5)))
 struct InventoryTests {
-    @Test("A build answers to its ID, a prefix and a name; what is unclear is listed")
-    func references() async throws {
-        let farm = try await StoreFixture()
+    @Test("A build answers to its ID, a prefix and a name; what is unclear is listed", arguments: StoreKind.allCases)
+    func references(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         let store = farm.store
         let twin = StoreFixture.digest("another new")
         #expect(try await store.addBuild(twin, StoreFixture.description("new"), size: 1, now: 9).isNew)
@@ -30,9 +29,12 @@ struct InventoryTests {
         }
     }
 
-    @Test("The same idempotency key gives the same batch, and never stands for two submissions")
-    func idempotency() async throws {
-        let farm = try await StoreFixture()
+    @Test(
+        "The same idempotency key gives the same batch, and never stands for two submissions",
+        arguments: StoreKind.allCases
+    )
+    func idempotency(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         let first = try await farm.store.submit(farm.operation(key: "build-7", repeats: 2))
         let again = try await farm.store.submit(farm.operation(key: "build-7", repeats: 2))
         #expect(first.isNew && !again.isNew)
@@ -45,9 +47,9 @@ struct InventoryTests {
         await #expect(throws: StoreError.self) { try await farm.store.submit(farm.operation(repeats: 10_001)) }
     }
 
-    @Test("System versions are compared as numbers; the newest case version counts")
-    func versions() async throws {
-        let farm = try await StoreFixture()
+    @Test("System versions are compared as numbers; the newest case version counts", arguments: StoreKind.allCases)
+    func versions(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         for (index, version) in ["17.2", "18.10", "18.9", "18.10.1"].enumerated() {
             try await farm.addSlot("sim-\(index)", os: OSPin(version: version, build: "1"))
         }
@@ -69,9 +71,12 @@ struct InventoryTests {
         }
     }
 
-    @Test("Terms of a host grow over reopening; a host's name stands for one record; tokens are known by digest")
-    func hosts() async throws {
-        let farm = try await StoreFixture()
+    @Test(
+        "Terms of a host grow over reopening; a host's name stands for one record; tokens are known by digest",
+        arguments: StoreKind.allCases
+    )
+    func hosts(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         #expect(try await farm.store.nextTerm(host: "alpha") == 1)
         #expect(try await farm.store.nextTerm(host: "alpha") == 2)
         let record = try #require(try await farm.store.hosts().first)
@@ -88,7 +93,7 @@ struct InventoryTests {
         let token = StoreFixture.digest("token")
         try await farm.store.addToken(name: "ci", hash: token, role: "submitter", now: 9)
         await farm.store.close()
-        let reopened = try await Store.open(path: farm.path)
+        let reopened = try await farm.reopen()
         #expect(try await reopened.nextTerm(host: "alpha") == 3)
         #expect(try await reopened.hosts().count == 2)
         let found = try #require(try await reopened.tokenName(hash: token))
@@ -96,15 +101,19 @@ struct InventoryTests {
         #expect(try await reopened.tokenName(hash: StoreFixture.digest("guess")) == nil)
     }
 
-    @Test("A store of a newer program is left alone")
-    func newerSchema() async throws {
-        let farm = try await StoreFixture()
+    @Test("A store of a newer program is left alone", arguments: StoreKind.allCases)
+    func newerSchema(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         await farm.store.close()
-        let connection = try DatabaseConnection(path: farm.path)
-        try connection.setSchemaVersion(7)
-        let refusal = StoreError.newerSchema(path: farm.path, found: 7, known: 3)
-        await #expect(throws: refusal) { try await Store.open(path: farm.path) }
-        #expect(refusal.description.contains("version 7") && refusal.description.contains("up to 3"))
-        #expect(try connection.schemaVersion() == 7)
+        try await farm.runDirectly(
+            kind == .sqlite ? "PRAGMA user_version = 77" : "UPDATE schema_version SET version = 77"
+        )
+        do {
+            _ = try await farm.reopen()
+            Issue.record("it was opened")
+        } catch let error as StoreError {
+            #expect(error.code == "newer-schema")
+            #expect("\(error)".contains("version 77") && "\(error)".contains("up to 4"))
+        }
     }
 }

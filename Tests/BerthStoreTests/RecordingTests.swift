@@ -39,9 +39,9 @@ struct RecordingTests {
         await #expect(throws: StoreError.closed(operation: "count runs")) { try await reopened.counts() }
     }
 
-    @Test("The late result of a lost attempt is kept beside and changes nothing")
-    func superseded() async throws {
-        let farm = try await StoreFixture()
+    @Test("The late result of a lost attempt is kept beside and changes nothing", arguments: StoreKind.allCases)
+    func superseded(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1")
         _ = try await farm.submit()
         let lost = try #require(try await farm.start("sim-1"))
@@ -62,33 +62,39 @@ struct RecordingTests {
         #expect(try await farm.store.ledger(.simulator).entries.map(\.outcome) == [.lost, .failed])
     }
 
-    @Test("The database itself refuses to change, remove or double an entry, and to decide a run twice")
-    func appendOnly() async throws {
-        let farm = try await StoreFixture()
+    @Test(
+        "The database itself refuses to change, remove or double an entry, and to decide a run twice",
+        arguments: StoreKind.allCases
+    )
+    func appendOnly(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1")
         _ = try await farm.submit()
         try await farm.end(try #require(try await farm.start("sim-1")), .errored)
         try await farm.end(try #require(try await farm.start("sim-1")), .passed)
-        let connection = try DatabaseConnection(path: farm.path)
-        let copy = "SELECT ledger, %, attempt, run, pins, outcome, deciding, bytes, hex FROM ledger_entry"
+        let columns = "ledger, %, attempt, run, pins, outcome, deciding, bytes, hex, recorded_at"
+        func copy(_ sequence: Int) -> String {
+            "INSERT INTO ledger_entry (\(columns.replacing("%", with: "sequence"))) "
+                + "SELECT \(columns.replacing("%", with: "\(sequence)")) FROM ledger_entry WHERE sequence = 2"
+        }
         for sql in [
             "UPDATE ledger_entry SET outcome = 'failed' WHERE sequence = 2",
             "DELETE FROM ledger_entry WHERE sequence = 2",
-            "INSERT INTO ledger_entry \(copy.replacingOccurrences(of: "%", with: "3")) WHERE sequence = 2",
-            "INSERT OR REPLACE INTO ledger_entry \(copy.replacingOccurrences(of: "%", with: "2")) WHERE sequence = 2",
+            copy(3), copy(2),
             "UPDATE run SET state = 'queued', verdict = NULL, finished_at = NULL WHERE number = 1",
             "UPDATE run SET verdict = NULL WHERE number = 1",
             "UPDATE attempt SET outcome = 'passed' WHERE number = 1",
+            kind == .sqlite ? copy(2).replacing("INSERT", with: "INSERT OR REPLACE") : "TRUNCATE ledger_entry",
         ] {
-            #expect(throws: DatabaseError.self, "\(sql)") { try connection.execute(sql) }
+            await #expect(throws: (any Error).self, "\(sql)") { try await farm.runDirectly(sql) }
         }
         #expect(try await farm.verifiedHead().length == 2)
         #expect(try await farm.store.run(id: "r-1").verdict == .passed)
     }
 
-    @Test("A single altered byte breaks the chain at its place")
-    func tampered() async throws {
-        let farm = try await StoreFixture()
+    @Test("A single altered byte breaks the chain at its place", arguments: StoreKind.allCases)
+    func tampered(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1")
         _ = try await farm.submit(repeats: 3)
         for _ in 0..<3 { try await farm.end(try #require(try await farm.start("sim-1")), .failed) }
@@ -124,9 +130,12 @@ struct RecordingTests {
         #expect(try await roomier.run(id: assignment.run).verdict == .passed)
     }
 
-    @Test("A result that the pinned key has not signed proves nothing, and a changed key is refused")
-    func signatures() async throws {
-        let fixture = try await StoreFixture()
+    @Test(
+        "A result that the pinned key has not signed proves nothing, and a changed key is refused",
+        arguments: StoreKind.allCases
+    )
+    func signatures(_ kind: StoreKind) async throws {
+        let fixture = try await StoreFixture(kind)
         try await fixture.addSlot("a")
         let batch = try await fixture.submit()
         let first = try #require(try await fixture.start("a"))
@@ -156,9 +165,9 @@ struct RecordingTests {
         }
     }
 
-    @Test("A signature moved to an entry that says something else is found")
-    func signaturesBelongToTheirEntries() async throws {
-        let fixture = try await StoreFixture()
+    @Test("A signature moved to an entry that says something else is found", arguments: StoreKind.allCases)
+    func signaturesBelongToTheirEntries(_ kind: StoreKind) async throws {
+        let fixture = try await StoreFixture(kind)
         try await fixture.addSlot("a")
         _ = try await fixture.submit()
         try await fixture.end(try #require(try await fixture.start("a")), .failed)
@@ -180,9 +189,12 @@ struct RecordingTests {
         }
     }
 
-    @Test("Recorded runs are found by run, batch and time, each once; a case whose stored bytes changed is found out")
-    func recordedRuns() async throws {
-        let farm = try await StoreFixture()
+    @Test(
+        "Recorded runs are found by run, batch and time, each once; a case whose stored bytes changed is found out",
+        arguments: StoreKind.allCases
+    )
+    func recordedRuns(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1")
         let batch = try await farm.submit()
         for outcome in [Outcome.errored, .passed] {
@@ -207,10 +219,9 @@ struct RecordingTests {
         #expect(try await farm.store.caseFault(digest) == nil)
         let absent = StoreFixture.digest("no case")
         #expect(try await farm.store.caseFault(absent)?.contains("is not archived") == true)
-        let connection = try DatabaseConnection(path: farm.path)
-        try connection.execute(
-            "UPDATE case_definition SET definition = replace(definition, '\"checks\":[', '\"checks\":[\"G2\",') WHERE hex = ?",
-            [.text(digest.hex)]
+        try await farm.runDirectly(
+            "UPDATE case_definition SET definition = replace(definition, '\"checks\":[', '\"checks\":[\"G2\",') "
+                + "WHERE hex = '\(digest.hex)'"
         )
         #expect(try await farm.store.caseFault(digest)?.contains("is damaged") == true)
     }

@@ -5,9 +5,12 @@ import Testing
 
 @Suite("Life of a run", .timeLimit(.minutes(5)))
 struct RunLifeTests {
-    @Test("A run goes from the queue to its verdict, and every view of it tells the same")
-    func wholeLife() async throws {
-        let farm = try await StoreFixture()
+    @Test(
+        "A run goes from the queue to its verdict, and every view of it tells the same",
+        arguments: StoreKind.allCases
+    )
+    func wholeLife(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1", epoch: 41)
         let batch = try await farm.submit(cases: ["fresh-install", "update"])
         #expect(batch.runs.map(\.id) == ["r-1", "r-2"])
@@ -47,9 +50,12 @@ struct RunLifeTests {
         #expect(try await farm.store.ledgerHead(.hardware).length == 0)
     }
 
-    @Test("An attempt without proof is repeated, elsewhere if possible, until the limit makes the run unproven")
-    func retries() async throws {
-        let farm = try await StoreFixture()
+    @Test(
+        "An attempt without proof is repeated, elsewhere if possible, until the limit makes the run unproven",
+        arguments: StoreKind.allCases
+    )
+    func retries(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("alpha-1")
         try await farm.addSlot("beta-1", host: "beta")
         _ = try await farm.submit(repeats: 2)
@@ -85,9 +91,9 @@ struct RunLifeTests {
         #expect(try await farm.verifiedHead().length == 4)
     }
 
-    @Test("A declined attempt leaves no entry, and its epoch is never used again")
-    func declined() async throws {
-        let farm = try await StoreFixture()
+    @Test("A declined attempt leaves no entry, and its epoch is never used again", arguments: StoreKind.allCases)
+    func declined(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1")
         _ = try await farm.submit()
         let nonce = String(repeating: "cd", count: 16)
@@ -115,9 +121,9 @@ struct RunLifeTests {
         #expect(try await farm.store.run(id: second.run).state == .running)
     }
 
-    @Test("Equal pins that passed and failed make the later run flaky, across batches")
-    func flaky() async throws {
-        let farm = try await StoreFixture()
+    @Test("Equal pins that passed and failed make the later run flaky, across batches", arguments: StoreKind.allCases)
+    func flaky(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1")
         for (outcome, verdict) in [(Outcome.failed, RunVerdict.failed), (.passed, .flaky), (.failed, .flaky)] {
             let batch = try await farm.submit()
@@ -129,9 +135,9 @@ struct RunLifeTests {
         #expect(try await farm.store.run(id: "r-4").verdict == .passed)
     }
 
-    @Test("A pass on another system than the pinned one proves nothing")
-    func otherSystem() async throws {
-        let farm = try await StoreFixture()
+    @Test("A pass on another system than the pinned one proves nothing", arguments: StoreKind.allCases)
+    func otherSystem(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1")
         _ = try await farm.submit()
         let assignment = try #require(try await farm.start("sim-1"))
@@ -142,9 +148,9 @@ struct RunLifeTests {
         #expect(try await farm.store.run(id: assignment.run).state == .queued)
     }
 
-    @Test("Cancelling ends what waits at once and what runs with its attempt")
-    func cancelled() async throws {
-        let farm = try await StoreFixture()
+    @Test("Cancelling ends what waits at once and what runs with its attempt", arguments: StoreKind.allCases)
+    func cancelled(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
         try await farm.addSlot("sim-1")
         try await farm.addSlot("sim-2")
         let batch = try await farm.submit(repeats: 3)

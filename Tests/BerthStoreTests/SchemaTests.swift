@@ -23,7 +23,7 @@ struct SchemaTests {
         let facts = DeviceFacts(identity: "d", platform: .linuxSimulated, model: "Phone", os: StoreFixture.os)
         do {
             let connection = try DatabaseConnection(path: path)
-            try connection.executeScript(StoreSchema.steps[0])
+            try connection.executeScript(StoreSchema.steps[0].sqlite)
             try connection.setSchemaVersion(1)
             let values: [(String, [DatabaseValue])] = [
                 ("INSERT INTO host VALUES ('alpha', '{}', 0, 1)", []),

@@ -3,11 +3,23 @@ import BerthStore
 import BerthSystem
 import BerthTestSupport
 import SQLiteDatabase
+import Testing
 
-/// A store in a folder of its own, with two builds, the built-in cases and two hosts.
+/// Which database a test's store is in. Every behaviour of the store is tested on both.
+enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
+    case sqlite = "SQLite"
+    case postgres = "PostgreSQL"
+
+    var testDescription: String { rawValue }
+}
+
+/// A store of its own, with two builds, the built-in cases and two hosts.
 struct StoreFixture {
     static let os = OSPin(version: "18.0", build: "22A1")
+    let kind: StoreKind
     let folder: TemporaryDirectory
+    /// The connection string; empty for SQLite.
+    let conninfo: String
     /// With which all agents of the fixture sign.
     let key: SigningKey
     let store: Store
@@ -16,10 +28,22 @@ struct StoreFixture {
 
     var path: String { "\(folder.path)/store.sqlite" }
 
-    init(sizeLimit: Int64? = nil) async throws {
+    init(_ kind: StoreKind = .sqlite, sizeLimit: Int64? = nil, conninfo given: String? = nil) async throws {
+        self.kind = kind
         folder = try TemporaryDirectory()
         key = try SigningKey.make()
-        store = try await Store.open(path: "\(folder.path)/store.sqlite", sizeLimit: sizeLimit)
+        switch kind {
+        case .sqlite:
+            conninfo = ""
+            store = try await Store.open(path: "\(folder.path)/store.sqlite", sizeLimit: sizeLimit)
+        case .postgres:
+            if let given {
+                conninfo = given
+            } else {
+                conninfo = try await TestPostgresServer.started().makeDatabase()
+            }
+            store = try await Store.open(postgres: conninfo)
+        }
         for (name, id) in [("old", old), ("new", new)] {
             _ = try await store.addBuild(id, Self.description(name), size: 1, now: 1)
         }
@@ -39,6 +63,23 @@ struct StoreFixture {
                 ),
                 now: 1
             )
+        }
+    }
+
+    /// Another opening of the same database.
+    func reopen() async throws -> Store {
+        switch kind {
+        case .sqlite: try await Store.open(path: path)
+        case .postgres: try await Store.open(postgres: conninfo)
+        }
+    }
+
+    /// Runs a statement past the store, as somebody with the database's tools could.
+    /// - Throws: what the database answers when it refuses.
+    func runDirectly(_ sql: String) async throws {
+        switch kind {
+        case .sqlite: try DatabaseConnection(path: path).executeScript(sql)
+        case .postgres: try await TestPostgresServer.started().sql(sql, conninfo)
         }
     }
 

@@ -25,7 +25,12 @@ package struct Coordinator: Sendable {
             holder: "berth-coordinator, process \(ProcessInfo.processInfo.processIdentifier)"
         )
         defer { lock.release() }
-        let store = try await Store.open(path: "\(folder)/store.sqlite")
+        let store =
+            if let database = configuration.database {
+                try await Store.open(postgres: database)
+            } else {
+                try await Store.open(path: "\(folder)/store.sqlite")
+            }
         let archive = try CoordinatorArchive(path: "\(folder)/archive")
         try await prepare(store)
         let ssh = SSHEventLoopGroup(count: configuration.sshThreads)
@@ -53,7 +58,7 @@ package struct Coordinator: Sendable {
         let port = try server.start()
         let url = "http://\(configuration.address):\(port)"
         try DurableFile.replace("\(folder)/address", with: Array("\(url)\n".utf8))
-        log.notice("Serving", ["address": url, "data": folder])
+        log.notice("Serving", ["address": url, "data": folder, "store": store.name])
         ready(url)
         let result: Result<Void, any Error>
         do {
@@ -64,6 +69,7 @@ package struct Coordinator: Sendable {
         }
         await server.stop()
         await ssh.stop()
+        await store.close()
         log.notice("Stopped")
         try result.get()
     }

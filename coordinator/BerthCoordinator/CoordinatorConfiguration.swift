@@ -9,6 +9,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var address: String
     /// 0: any free port.
     package var port: UInt16
+    /// Where the store is, as a connection string of PostgreSQL; absent: a file in the data folder.
+    package var database: String?
     package var leases: LeasePolicy
     /// How many threads serve the SSH connections.
     package var sshThreads: Int

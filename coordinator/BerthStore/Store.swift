@@ -1,83 +1,115 @@
 import BerthCore
 import BerthSystem
-import SQLiteDatabase
+import Synchronization
 
-/// The farm's truth: builds, hosts, runs, attempts and the two ledgers in one SQLite database.
+/// The farm's truth: builds, hosts, runs, attempts and the two ledgers in one database.
 ///
 /// Each operation is one transaction, on disk when it returns, and undone as a whole when it throws. Nobody acts on a
-/// change, or is told of it, before that. The actor runs on a thread of its own, since every call may wait for the disk.
-package actor Store {
-    private let executor: BlockingExecutor
-    private let path: String
-    private var connection: DatabaseConnection?
+/// change, or is told of it, before that. Changes of many callers share commits; every operation runs on a thread of
+/// the store, since it may wait for the disk or the network.
+package final class Store: Sendable {
+    private let driver: any StoreDriver
+    private let changes: WorkQueue
+    private let looks: WorkQueue
+    private let isClosed = Atomic(false)
 
     /// How many attempts of a run may end without proof before the run is `unproven`.
     package static let attemptLimit: Int64 = 3
     /// How many runs one batch may have.
     package static let batchLimit = 10_000
+    /// How many operations that only read go on at once.
+    private static let readers = 3
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    /// What other coordinators on the same database tell. `nil` says that some of it may have been missed. For one
+    /// reader; never ends by itself.
+    package let notices: AsyncStream<StoreNotice?>
+    private let tell: AsyncStream<StoreNotice?>.Continuation
 
-    private init(path: String) {
-        executor = BlockingExecutor(name: "berth store")
-        self.path = path
+    private init(_ driver: any StoreDriver) {
+        self.driver = driver
+        changes = WorkQueue(driver, writing: true, threads: 1)
+        looks = WorkQueue(driver, writing: false, threads: Self.readers)
+        (notices, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
     }
 
-    /// Opens the store, making the file (not its folder) and bringing its schema forward as needed. With a size limit
+    /// Whether several coordinators may work on the database at once.
+    package var isShared: Bool { driver.isShared }
+
+    /// What the store is called in messages; without secrets.
+    package var name: String { driver.name }
+
+    /// Opens a store in a file, making it (not its folder) and bringing its schema forward as needed. With a size limit
     /// in bytes, whatever would need more throws `.storageFull`.
     ///
     /// - Throws: `StoreError`, for instance `.newerSchema`.
     package static func open(path: String, sizeLimit: Int64? = nil) async throws(StoreError) -> Store {
-        let store = Store(path: path)
-        try await store.start(sizeLimit: sizeLimit)
+        try await open(SQLiteDriver(path: path, sizeLimit: sizeLimit))
+    }
+
+    /// Opens a store in a database of a PostgreSQL server, which several coordinators may share.
+    ///
+    /// - Parameter postgres: a connection string of libpq: `host=… dbname=…` or `postgresql://…`.
+    /// - Returns: the open store.
+    /// - Throws: `StoreError`, for instance `.newerSchema` or `.unreachable`.
+    package static func open(postgres: String) async throws(StoreError) -> Store {
+        try await open(PostgresDriver(conninfo: postgres))
+    }
+
+    private static func open(_ driver: any StoreDriver) async throws(StoreError) -> Store {
+        // Before there are threads that read: they must not see a half-made schema.
+        try await Self.onThread(name: "berth store") { () throws(StoreError) in
+            let session = try driver.connect(readOnly: false)
+            do {
+                try StoreSchema.bringForward(session, store: driver.name)
+            } catch {
+                throw StoreError("open the store \(driver.name)", error)
+            }
+        }
+        let store = Store(driver)
+        if driver.isShared { store.listen() }
         return store
     }
 
-    /// Closes the file; every later call throws `.closed`.
-    package func close() {
-        connection = nil
+    private func listen() {
+        Threads.detach(name: "berth store notices") { [self] in
+            driver.listen(isClosed: { isClosed.load(ordering: .relaxed) }, deliver: { tell.yield($0) })
+        }
     }
 
-    private func start(sizeLimit: Int64?) throws(StoreError) {
-        do {
-            let connection = try DatabaseConnection(path: path)
-            if let sizeLimit {
-                let pageSize = try connection.rows("PRAGMA page_size").first?.integer(0) ?? 4096
-                _ = try connection.rows("PRAGMA max_page_count = \(max(1, sizeLimit / pageSize))")
+    private static func onThread(
+        name: String,
+        _ body: @escaping @Sendable () throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        let result: Result<Void, StoreError> = await withCheckedContinuation { continuation in
+            Threads.detach(name: name) {
+                continuation.resume(returning: Result { () throws(StoreError) in try body() })
             }
-            try StoreSchema.bringForward(connection)
-            self.connection = connection
-        } catch {
-            throw StoreError("open the store \(path)", error)
         }
+        try result.get()
     }
 
-    /// Runs a body as one transaction that may write.
-    func change<Result>(
-        _ operation: String,
-        _ body: (DatabaseConnection) throws -> Result
-    ) throws(StoreError) -> Result {
-        try perform(operation, .immediate, body)
+    /// Finishes what waits and closes the database; every later call throws `.closed`.
+    package func close() async {
+        isClosed.store(true, ordering: .relaxed)
+        await changes.close()
+        await looks.close()
+        tell.finish()
     }
 
-    /// Runs a body as one transaction that only reads.
-    func look<Result>(
+    /// Runs a body in a transaction that may write. It may be run again when the transaction had to be undone, so it
+    /// has no effects but on the database.
+    func change<Result: Sendable>(
         _ operation: String,
-        _ body: (DatabaseConnection) throws -> Result
-    ) throws(StoreError) -> Result {
-        try perform(operation, .deferred, body)
+        _ body: @escaping @Sendable (any StoreConnection) throws -> Result
+    ) async throws(StoreError) -> Result {
+        try await changes.run(operation, body)
     }
 
-    private func perform<Result>(
+    /// Runs a body in a transaction that only reads.
+    func look<Result: Sendable>(
         _ operation: String,
-        _ mode: DatabaseConnection.TransactionMode,
-        _ body: (DatabaseConnection) throws -> Result
-    ) throws(StoreError) -> Result {
-        guard let connection else { throw .closed(operation: operation) }
-        do {
-            return try connection.transaction(mode) { try body(connection) }
-        } catch {
-            throw StoreError(operation, error)
-        }
+        _ body: @escaping @Sendable (any StoreConnection) throws -> Result
+    ) async throws(StoreError) -> Result {
+        try await looks.run(operation, body)
     }
 }

@@ -33,14 +33,22 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case storageFull(operation: String)
     /// Stored bytes do not follow their format.
     case damaged(operation: String, problem: String)
-    case database(operation: String, error: DatabaseError)
+    /// The database refused for another reason, in its own words.
+    case database(operation: String, problem: String)
+    /// The database's server cannot be reached, or does not answer.
+    case unreachable(operation: String, problem: String)
+    /// More operations wait than the store lets wait.
+    case overloaded(operation: String)
     case closed(operation: String)
 
     init(_ operation: String, _ error: any Error) {
         switch error {
         case let error as StoreError: self = error
-        case let error as DatabaseError where error.code.primary == .full: self = .storageFull(operation: operation)
-        case let error as DatabaseError: self = .database(operation: operation, error: error)
+        case StoreFailure.full: self = .storageFull(operation: operation)
+        case StoreFailure.conflict(let problem): self = .database(operation: operation, problem: problem)
+        case StoreFailure.refused(let problem): self = .database(operation: operation, problem: problem)
+        case StoreFailure.unreachable(let problem): self = .unreachable(operation: operation, problem: problem)
+        case let error as DatabaseError: self = .database(operation: operation, problem: "\(error)")
         default: self = .damaged(operation: operation, problem: "\(error)")
         }
     }
@@ -68,6 +76,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .storageFull: "storage-full"
         case .damaged: "storage-damaged"
         case .database: "storage-failed"
+        case .unreachable: "storage-unreachable"
+        case .overloaded: "overloaded"
         case .closed: "storage-closed"
         }
     }
@@ -110,7 +120,12 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .storageFull(let operation):
             "cannot \(operation): the disk of the store is full; nothing was changed, free space and try again"
         case .damaged(let operation, let problem): "cannot \(operation): the store is damaged: \(problem)"
-        case .database(let operation, let error): "cannot \(operation): \(error)"
+        case .database(let operation, let problem): "cannot \(operation): \(problem)"
+        case .unreachable(let operation, let problem):
+            "cannot \(operation): the database cannot be reached: \(problem); nothing was changed as far as is known: "
+                + "look at its server, then try again"
+        case .overloaded(let operation):
+            "cannot \(operation): \(WorkQueue.limit) operations wait for the store already: try again later"
         case .closed(let operation): "cannot \(operation): the store is closed"
         }
     }

@@ -11,6 +11,8 @@ struct Main {
         Owns the farm's state, assigns runs to agents over SSH, serves the API.
 
           --data FOLDER          store, archive and tokens; made if absent
+          --database CONNINFO    keep the store in a PostgreSQL database (postgresql://user@host/name, or host=… dbname=…)
+                                 instead of a file; a password belongs into PGPASSFILE
           --listen ADDRESS:PORT  where the API listens (default 127.0.0.1:8750; port 0: any free one, written to FOLDER/address)
           --lease-seconds N      length of an attempt's lease, 2 to 3600 (default 15)
           --ssh-threads N        threads that serve the SSH connections, 1 to 64 (default: one a processor, at most 4)
@@ -21,6 +23,10 @@ struct Main {
         Exit status: 0 ended on request, 64 usage, 65 a policy that is none, 73 another coordinator uses the folder, 70 anything else.
 
         """
+
+    private static let options = [
+        "--data", "--database", "--listen", "--lease-seconds", "--ssh-threads", "--gate-policy",
+    ]
 
     static func main() async {
         Signals.ignoreBrokenPipes()
@@ -66,7 +72,7 @@ struct Main {
         var policyFiles: [String] = []
         var rest = arguments.dropFirst()
         while let option = rest.popFirst() {
-            guard ["--data", "--listen", "--lease-seconds", "--ssh-threads", "--gate-policy"].contains(option) else {
+            guard Self.options.contains(option) else {
                 return .failure(Stop(problem: "unknown option \(option)"))
             }
             guard let value = rest.popFirst() else { return .failure(Stop(problem: "\(option) needs a value")) }
@@ -74,6 +80,7 @@ struct Main {
         }
         guard let data = options["--data"] else { return .failure(Stop(problem: "--data is missing")) }
         var configuration = CoordinatorConfiguration(dataFolder: data)
+        configuration.database = options["--database"]
         if let listen = options["--listen"] {
             guard let colon = listen.lastIndex(of: ":"), let port = UInt16(listen[listen.index(after: colon)...]) else {
                 return .failure(Stop(problem: "--listen needs ADDRESS:PORT, not \(listen)"))

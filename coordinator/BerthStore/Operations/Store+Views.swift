@@ -4,14 +4,14 @@ import SQLiteDatabase
 extension Store {
     /// A batch with its runs.
     /// - Throws: `StoreError.unknownBatch`
-    package func batch(id: String) throws(StoreError) -> BatchView {
+    package func batch(id: String) async throws(StoreError) -> BatchView {
         guard let number = RecordID.batch.number(id) else { throw .unknownBatch(id: id) }
-        return try look("read batch \(id)") { try Self.batchView(number, $0) }
+        return try await look("read batch \(id)") { try Self.batchView(number, $0) }
     }
 
     /// The latest batches, newest first.
-    package func batches(limit: Int) throws(StoreError) -> [BatchView] {
-        try look("list batches") { connection in
+    package func batches(limit: Int) async throws(StoreError) -> [BatchView] {
+        try await look("list batches") { connection in
             try connection.rows("SELECT number FROM batch ORDER BY number DESC LIMIT ?", [.init(limit)]).map {
                 try Self.batchView(try $0.integer("number"), connection)
             }
@@ -19,9 +19,9 @@ extension Store {
     }
 
     /// - Throws: `StoreError.unknownRun`
-    package func run(id: String) throws(StoreError) -> RunView {
+    package func run(id: String) async throws(StoreError) -> RunView {
         guard let number = RecordID.run.number(id) else { throw .unknownRun(id: id) }
-        return try look("read run \(id)") { connection in
+        return try await look("read run \(id)") { connection in
             guard let run = try Self.runViews("run.number = ?", number, connection).first else {
                 throw StoreError.unknownRun(id: id)
             }
@@ -31,13 +31,13 @@ extension Store {
 
     /// The runs of a batch in order.
     /// - Throws: `StoreError.unknownBatch`
-    package func runs(batch id: String) throws(StoreError) -> [RunView] {
-        try batch(id: id).runs
+    package func runs(batch id: String) async throws(StoreError) -> [RunView] {
+        try await batch(id: id).runs
     }
 
     /// How many runs wait, and how many are bound to a slot.
-    package func counts() throws(StoreError) -> (queued: Int, running: Int) {
-        try look("count runs") { connection in
+    package func counts() async throws(StoreError) -> (queued: Int, running: Int) {
+        try await look("count runs") { connection in
             let row = try connection.firstRow(
                 """
                 SELECT (SELECT count(*) FROM run WHERE state = 'queued'),
@@ -48,7 +48,7 @@ extension Store {
         }
     }
 
-    static func batchView(_ number: Int64, _ connection: DatabaseConnection) throws -> BatchView {
+    static func batchView(_ number: Int64, _ connection: any StoreConnection) throws -> BatchView {
         guard let row = try connection.firstRow("SELECT * FROM batch WHERE number = ?", [.integer(number)]) else {
             throw StoreError.unknownBatch(id: RecordID.batch.text(number))
         }
@@ -65,18 +65,17 @@ extension Store {
     static func runViews(
         _ condition: String,
         _ number: Int64,
-        _ connection: DatabaseConnection
+        _ connection: any StoreConnection
     ) throws -> [RunView] {
         var attempts: [Int64: [AttemptView]] = [:]
-        try connection.statement(
+        let attemptRows = try connection.rows(
             """
             SELECT attempt.* FROM attempt JOIN run ON run.number = attempt.run
             WHERE \(condition) ORDER BY attempt.number
-            """
-        ).forEachRow([.integer(number)]) { row in
-            attempts[try row.integer("run"), default: []].append(try attemptView(row))
-            return true
-        }
+            """,
+            [.integer(number)]
+        )
+        for row in attemptRows { attempts[try row.integer("run"), default: []].append(try attemptView(row)) }
         let names = try connection.rows(
             """
             SELECT DISTINCT build.hex, build.name FROM run JOIN pinned_build ON pinned_build.pins = run.pins

@@ -4,16 +4,16 @@ import SQLiteDatabase
 /// What is going on now, and what came last: bounded views for who watches the farm.
 extension Store {
     /// The runs that hold a slot, in order.
-    package func openRuns() throws(StoreError) -> [RunView] {
-        try look("list the open runs") {
+    package func openRuns() async throws(StoreError) -> [RunView] {
+        try await look("list the open runs") {
             // A farm has no more open runs than slots; the limit only bounds the answer.
             try Self.runViews("run.number IN (\(Self.numbers("state IN ('assigned', 'running')", "number")))", 1000, $0)
         }
     }
 
     /// The runs that wait and are to be assigned next, in the order of their submission.
-    package func queuedRuns(limit: Int) throws(StoreError) -> [RunView] {
-        try look("list the queued runs") {
+    package func queuedRuns(limit: Int) async throws(StoreError) -> [RunView] {
+        try await look("list the queued runs") {
             try Self.runViews(
                 "run.number IN (\(Self.numbers("state = 'queued'", "priority DESC, number")))",
                 Int64(limit),
@@ -23,8 +23,8 @@ extension Store {
     }
 
     /// The runs that have a verdict, the latest first.
-    package func finishedRuns(limit: Int) throws(StoreError) -> [RunView] {
-        try look("list the finished runs") {
+    package func finishedRuns(limit: Int) async throws(StoreError) -> [RunView] {
+        try await look("list the finished runs") {
             try Self.runViews(
                 "run.number IN (\(Self.numbers("verdict IS NOT NULL", "finished_at DESC, number DESC")))",
                 Int64(limit),
@@ -34,8 +34,8 @@ extension Store {
     }
 
     /// When the run was submitted that has waited longest, in milliseconds since 1970.
-    package func oldestQueued() throws(StoreError) -> Int64? {
-        try look("find the run that has waited longest") {
+    package func oldestQueued() async throws(StoreError) -> Int64? {
+        try await look("find the run that has waited longest") {
             try $0.firstRow("SELECT min(submitted_at) FROM run WHERE state = 'queued'")?.optionalInteger(0)
         }
     }
@@ -44,8 +44,8 @@ extension Store {
     package func ledger(
         _ kind: DeviceKind,
         last count: Int
-    ) throws(StoreError) -> (entries: [LedgerEntry], head: LedgerHead) {
-        try look("read the end of the \(kind.rawValue) ledger") { connection in
+    ) async throws(StoreError) -> (entries: [LedgerEntry], head: LedgerHead) {
+        try await look("read the end of the \(kind.rawValue) ledger") { connection in
             let rows = try connection.rows(
                 "SELECT bytes FROM ledger_entry WHERE ledger = ? ORDER BY sequence DESC LIMIT ?",
                 [.text(kind.rawValue), .init(count)]
@@ -58,22 +58,19 @@ extension Store {
     }
 
     /// The paths of builds that were submitted last, the latest first, with the names of their builds.
-    package func latestPaths(limit: Int) throws(StoreError) -> [(path: [Digest], buildNames: [String])] {
-        try look("list the latest paths") { connection in
-            // One batch may have thousands of runs on one path, so paths are told apart before they are counted.
-            let pins = try connection.rows(
-                """
-                SELECT max(latest) AS latest, path FROM (
-                    SELECT max(run.number) AS latest,
-                        (SELECT group_concat(hex, ' ') FROM (SELECT hex FROM pinned_build
-                            WHERE pinned_build.pins = run.pins ORDER BY position)) AS path
-                    FROM run GROUP BY run.pins)
-                GROUP BY path ORDER BY latest DESC LIMIT ?
-                """,
-                [.init(limit)]
-            )
-            return try pins.map { row in
-                let path = try row.text("path").split(separator: " ").compactMap { Digest("sha256:\($0)") }
+    package func latestPaths(limit: Int) async throws(StoreError) -> [(path: [Digest], buildNames: [String])] {
+        try await look("list the latest paths") { connection in
+            var found: [[Digest]] = []
+            // Pins differ in more than their path, so there are more of them than paths.
+            for row in try connection.rows(
+                "SELECT bytes FROM pins WHERE latest_run IS NOT NULL ORDER BY latest_run DESC LIMIT ?",
+                [.init(limit * 1000)]
+            ) {
+                let path = try row.json(Pins.self, "bytes").path
+                if !found.contains(path) { found.append(path) }
+                if found.count == limit { break }
+            }
+            return try found.map { path in
                 let names = try path.map { build in
                     try connection.firstRow("SELECT name FROM build WHERE hex = ?", [.text(build.hex)])?.text("name")
                         ?? build.short

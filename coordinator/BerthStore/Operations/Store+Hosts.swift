@@ -4,9 +4,9 @@ import SQLiteDatabase
 extension Store {
     /// Enrols a host; the very same record again changes nothing.
     /// - Throws: `StoreError.hostTaken` when the name stands for another record.
-    package func addHost(_ host: HostRecord, now: Int64) throws(StoreError) {
+    package func addHost(_ host: HostRecord, now: Int64) async throws(StoreError) {
         guard SlotName.isValid(host.name) else { throw .invalidName(what: "host", name: host.name) }
-        try change("add host \(host.name)") { connection in
+        try await change("add host \(host.name)") { connection in
             try connection.execute(
                 "INSERT INTO host (name, record, added_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
                 [.text(host.name), .json(host), .integer(now)]
@@ -19,15 +19,15 @@ extension Store {
     }
 
     /// All hosts by name.
-    package func hosts() throws(StoreError) -> [HostRecord] {
-        try look("list hosts") { connection in
+    package func hosts() async throws(StoreError) -> [HostRecord] {
+        try await look("list hosts") { connection in
             try connection.rows("SELECT record FROM host ORDER BY name").map { try $0.json(HostRecord.self, "record") }
         }
     }
 
     /// A term for a new connection to a host, above all that were given out before.
-    package func nextTerm(host: String) throws(StoreError) -> UInt64 {
-        try change("give out a term for host \(host)") { connection in
+    package func nextTerm(host: String) async throws(StoreError) -> UInt64 {
+        try await change("give out a term for host \(host)") { connection in
             let row = try connection.rows(
                 "UPDATE host SET term = term + 1 WHERE name = ? RETURNING term",
                 [.text(host)]
@@ -39,8 +39,8 @@ extension Store {
 
     /// Enters a token by the digest of its value; the very same again changes nothing.
     /// - Throws: `StoreError.tokenTaken`
-    package func addToken(name: String, hash: Digest, role: String, now: Int64) throws(StoreError) {
-        try change("add token \(name)") { connection in
+    package func addToken(name: String, hash: Digest, role: String, now: Int64) async throws(StoreError) {
+        try await change("add token \(name)") { connection in
             try connection.execute(
                 "INSERT INTO token (hex, name, role, added_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [.text(hash.hex), .text(name), .text(role), .integer(now)]
@@ -54,14 +54,14 @@ extension Store {
     }
 
     /// Whose token this is; nil for none of ours.
-    package func tokenName(hash: Digest) throws(StoreError) -> (name: String, role: String)? {
-        try look("look a token up") { connection in
+    package func tokenName(hash: Digest) async throws(StoreError) -> (name: String, role: String)? {
+        try await look("look a token up") { connection in
             try connection.firstRow("SELECT name, role FROM token WHERE hex = ?", [.text(hash.hex)])
                 .map { (try $0.text("name"), try $0.text("role")) }
         }
     }
 
-    static func unknownHost(_ name: String, _ connection: DatabaseConnection) throws -> StoreError {
+    static func unknownHost(_ name: String, _ connection: any StoreConnection) throws -> StoreError {
         let names = try connection.rows("SELECT name FROM host ORDER BY name").map { try $0.text(0) }
         return .unknownHost(name: name, known: names)
     }

@@ -12,8 +12,8 @@ extension Store {
     /// The runs that a replay means, each once, in the order of the ledgers. Pins are read from the entries' own
     /// bytes, which must have the digest under which they were chained.
     /// - Throws: `StoreError.unknownRun`, `.unknownBatch`, `.damaged`
-    package func recordedRuns(_ request: ReplayRequest) throws(StoreError) -> [RecordedRun] {
-        try look("find recorded runs") { connection in
+    package func recordedRuns(_ request: ReplayRequest) async throws(StoreError) -> [RecordedRun] {
+        try await look("find recorded runs") { connection in
             let (condition, parameters) = try Self.condition(request, connection)
             let rows = try connection.rows(
                 """
@@ -39,7 +39,7 @@ extension Store {
 
     private static func condition(
         _ request: ReplayRequest,
-        _ connection: DatabaseConnection
+        _ connection: any StoreConnection
     ) throws -> (String, [DatabaseValue]) {
         if let run = request.run {
             guard let number = RecordID.run.number(run),
@@ -54,20 +54,14 @@ extension Store {
             return ("run.batch = ?", [.integer(number)])
         }
         return (
-            """
-            json_extract(CAST(bytes AS TEXT), '$.recordedAt') >= ?1
-            AND json_extract(CAST(bytes AS TEXT), '$.recordedAt') < ?2 AND (?3 IS NULL OR ledger = ?3)
-            """,
-            [
-                .integer(request.since ?? 0), .integer(request.until ?? .max),
-                .init(request.ledger?.rawValue),
-            ]
+            "recorded_at >= ?1 AND recorded_at < ?2 AND (CAST(?3 AS TEXT) IS NULL OR ledger = ?3)",
+            [.integer(request.since ?? 0), .integer(request.until ?? .max), .init(request.ledger?.rawValue)]
         )
     }
 
     /// What is wrong with the stored definition of a case, whose bytes must have the pinned digest; nil if nothing is.
-    package func caseFault(_ digest: Digest) throws(StoreError) -> String? {
-        try look("check case \(digest.short)") { connection in
+    package func caseFault(_ digest: Digest) async throws(StoreError) -> String? {
+        try await look("check case \(digest.short)") { connection in
             let row = try connection.firstRow(
                 "SELECT definition FROM case_definition WHERE hex = ?",
                 [.text(digest.hex)]

@@ -13,14 +13,23 @@ extension Store {
         bytes: [UInt8],
         host: String,
         now: Int64
-    ) throws(StoreError) -> Acknowledgement.Filing {
-        try change("record the result of attempt \(report.attempt)") { connection in
-            guard let number = RecordID.attempt.number(report.attempt),
-                let row = try Self.attemptRow(number, connection),
+    ) async throws(StoreError) -> Acknowledgement.Filing {
+        let operation = "record the result of attempt \(report.attempt)"
+        guard let number = RecordID.attempt.number(report.attempt) else { return .unknown }
+        // The signature takes longer to check than all the rest, so it is checked before the transaction begins.
+        let pinned = try await look(operation) { connection in
+            try connection.firstRow(
+                "SELECT agent_key FROM device JOIN attempt ON attempt.device = device.identity WHERE attempt.number = ?",
+                [.integer(number)]
+            )?.optionalText("agent_key")
+        }
+        let signer = pinned.flatMap { ReportSignature.isValid(report, by: $0) ? $0 : nil }
+        return try await change(operation) { connection in
+            guard let row = try Self.attemptRow(number, connection),
                 UInt64(exactly: try row.integer("epoch")) == report.epoch, try row.text("host") == host,
                 RecordID.run.text(try row.integer("run")) == report.run
             else { return .unknown }
-            guard try row.word(AttemptState.self, "state").isOpen else {
+            guard try row.word(AttemptState.self, "attempt_state").isOpen else {
                 if try row.optionalText("report") != nil { return .recorded }
                 try connection.execute(
                     """
@@ -32,12 +41,9 @@ extension Store {
                 return .superseded
             }
             let pins = try row.json(Pins.self, "pins")
-            let key = try connection.firstRow(
-                "SELECT agent_key FROM device WHERE identity = ?",
-                [try row.value("device")]
-            )?.optionalText("agent_key")
-            let ending = Ending(report: report, pins: pins, agentKey: key)
-            try Self.end(row, ending, report: String(decoding: bytes, as: UTF8.self), now: now, connection)
+            let key = try row.optionalText("agent_key")
+            let ending = Ending(report: report, pins: pins, isSigned: key != nil && key == signer)
+            try Self.end(row, pins, ending, report: String(decoding: bytes, as: UTF8.self), now: now, connection)
             return .recorded
         }
     }
@@ -50,19 +56,20 @@ extension Store {
         epoch: UInt64,
         cause: OutcomeCause,
         now: Int64
-    ) throws(StoreError) -> Bool {
-        try change("give attempt \(attempt) up") { connection in
+    ) async throws(StoreError) -> Bool {
+        try await change("give attempt \(attempt) up") { connection in
             guard let open = try Self.openAttempt(attempt, epoch: epoch, connection),
                 let row = try Self.attemptRow(open.number, connection)
             else { return false }
-            try Self.end(row, try Ending(lost: row, cause: cause), report: nil, now: now, connection)
+            let pins = try row.json(Pins.self, "pins")
+            try Self.end(row, pins, try Ending(lost: row, cause: cause), report: nil, now: now, connection)
             return true
         }
     }
 
     /// Reports that came after their attempts had been given up, as they came.
-    package func supersededReports() throws(StoreError) -> [(attempt: String, bytes: [UInt8])] {
-        try look("list superseded results") { connection in
+    package func supersededReports() async throws(StoreError) -> [(attempt: String, bytes: [UInt8])] {
+        try await look("list superseded results") { connection in
             try connection.rows("SELECT attempt, report FROM superseded_report ORDER BY attempt").map {
                 (RecordID.attempt.text(try $0.integer("attempt")), Array(try $0.text("report").utf8))
             }
@@ -82,11 +89,11 @@ extension Store {
 
         /// A report proves something about the pinned platform and system only when its device had them, and when its
         /// agent, whose key is pinned, has signed it.
-        init(report: AttemptReport, pins: Pins, agentKey: String?) {
-            let doubt = report.outcome.decides ? Self.doubt(report, pins, agentKey) : nil
+        init(report: AttemptReport, pins: Pins, isSigned: Bool) {
+            let doubt = report.outcome.decides ? Self.doubt(report, pins, isSigned) : nil
             outcome = doubt == nil ? report.outcome : .void
             cause = doubt ?? report.cause
-            signature = doubt == nil && Self.isSigned(report, agentKey) ? report.signature : nil
+            signature = doubt == nil && isSigned ? report.signature : nil
             checks = report.checks
             device = report.device
             agentVersion = report.agentVersion
@@ -94,7 +101,7 @@ extension Store {
             evidence = report.evidence
         }
 
-        private static func doubt(_ report: AttemptReport, _ pins: Pins, _ agentKey: String?) -> OutcomeCause? {
+        private static func doubt(_ report: AttemptReport, _ pins: Pins, _ isSigned: Bool) -> OutcomeCause? {
             if report.device.platform != pins.platform || report.device.os != pins.os {
                 return OutcomeCause(
                     "device-changed",
@@ -102,21 +109,13 @@ extension Store {
                         + "\(pins.platform.rawValue) \(pins.os)"
                 )
             }
-            guard isSigned(report, agentKey) else {
+            guard isSigned else {
                 return OutcomeCause(
                     "signature-invalid",
                     "the report does not carry a valid signature by the key that is pinned for the slot's device"
                 )
             }
             return nil
-        }
-
-        private static func isSigned(_ report: AttemptReport, _ agentKey: String?) -> Bool {
-            guard let signature = report.signature, let agentKey, signature.key == agentKey,
-                let key = Hex.decode(signature.key), let bytes = Hex.decode(signature.signature),
-                let statement = try? CanonicalJSON.encode(AttemptStatement(report))
-            else { return false }
-            return SigningKey.isValid(bytes, of: statement, publicBytes: key)
         }
 
         init(lost row: DatabaseRow, cause: OutcomeCause) throws {
@@ -131,12 +130,15 @@ extension Store {
         }
     }
 
-    private static func attemptRow(_ number: Int64, _ connection: DatabaseConnection) throws -> DatabaseRow? {
+    private static func attemptRow(_ number: Int64, _ connection: any StoreConnection) throws -> DatabaseRow? {
         try connection.firstRow(
             """
-            SELECT attempt.*, run.batch, run.cancel_requested, run.pins AS pins_number, pins.bytes AS pins
+            SELECT attempt.*, attempt.state AS attempt_state, run.state AS run_state, run.batch, run.cancel_requested,
+                run.pins AS pins_number, pins.bytes AS pins, device.agent_key
             FROM attempt JOIN run ON run.number = attempt.run JOIN pins ON pins.number = run.pins
+            JOIN device ON device.identity = attempt.device
             WHERE attempt.number = ?
+            \(connection.dialect.forUpdate(of: "attempt", "run"))
             """,
             [.integer(number)]
         )
@@ -144,44 +146,41 @@ extension Store {
 
     private static func end(
         _ row: DatabaseRow,
+        _ pins: Pins,
         _ ending: Ending,
         report: String?,
         now: Int64,
-        _ connection: DatabaseConnection
+        _ connection: any StoreConnection
     ) throws {
-        let run = try row.integer("run")
+        let attempt = try row.integer("number")
+        let run = try RunRecord(row)
+        let history = RunStateMachine.History(
+            unproven: ending.outcome.decides ? 0 : try unprovenAttempts(run.number, connection),
+            limit: Int(attemptLimit),
+            isContradicted: try isContradicted(ending.outcome, pins: try row.value("pins_number"), connection)
+        )
         try connection.execute(
             """
-            UPDATE attempt SET state = 'ended', outcome = ?, cause = ?, report = ?, ended_at = ?
-            WHERE number = ? AND state IN ('assigned', 'running')
+            UPDATE attempt SET state = 'ended', outcome = ?, cause = ?, report = ?, ended_at = ? WHERE number = ?
             """,
             [
                 .text(ending.outcome.rawValue), try ending.cause.map { try .json($0) } ?? .null, .init(report),
-                .integer(now), try row.value("number"),
+                .integer(now), .integer(attempt),
             ]
         )
-        try appendEntry(row, ending, now: now, connection)
-        if ending.outcome.decides {
-            let verdict = try verdict(ending.outcome, pins: try row.value("pins_number"), connection)
-            try finish(run, .finished, verdict, now: now, connection)
-        } else if ending.outcome == .cancelled {
-            try finish(run, .cancelled, .cancelled, now: now, connection)
-        } else if try row.bool("cancel_requested") {
-            try finish(run, .cancelled, .cancelled, now: now, connection)
-        } else if try unprovenAttempts(run, connection) >= attemptLimit {
-            try finish(run, .finished, .unproven, now: now, connection)
-        } else {
-            try connection.execute("UPDATE run SET state = 'queued' WHERE number = ?", [.integer(run)])
-        }
+        try appendEntry(row, pins, ending, now: now, connection)
+        try move(run, .ended(ending.outcome, history), attempt: attempt, now: now, connection)
+        try connection.announce(.ledger(pins.kind.rawValue))
     }
 
     private static func appendEntry(
         _ row: DatabaseRow,
+        _ pins: Pins,
         _ ending: Ending,
         now: Int64,
-        _ connection: DatabaseConnection
+        _ connection: any StoreConnection
     ) throws {
-        let pins = try row.json(Pins.self, "pins")
+        try connection.holdExclusively(pins.kind == .simulator ? .simulatorLedger : .hardwareLedger)
         let head = try ledgerHead(pins.kind, connection)
         let entry = LedgerEntry(
             ledger: pins.kind,
@@ -208,36 +207,38 @@ extension Store {
         let bytes = try CanonicalJSON.encode(entry)
         try connection.execute(
             """
-            INSERT INTO ledger_entry (ledger, sequence, attempt, run, pins, outcome, deciding, bytes, hex)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO ledger_entry (ledger, sequence, attempt, run, pins, outcome, deciding, bytes, hex, recorded_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .text(pins.kind.rawValue), .integer(entry.sequence), try row.value("number"), try row.value("run"),
                 try row.value("pins_number"), .text(entry.outcome.rawValue), .init(entry.deciding), .blob(bytes),
-                .text(Hex.encode(SHA256.digest(of: bytes))),
+                .text(Hex.encode(SHA256.digest(of: bytes))), .integer(now),
             ]
         )
     }
 
-    /// Flaky once equal pins have both passed and failed, in whatever batches.
-    private static func verdict(
+    /// Whether equal pins have ended the other way, in whatever batches.
+    private static func isContradicted(
         _ outcome: Outcome,
         pins: DatabaseValue,
-        _ connection: DatabaseConnection
-    ) throws -> RunVerdict {
+        _ connection: any StoreConnection
+    ) throws -> Bool {
+        guard outcome.decides else { return false }
         let other: Outcome = outcome == .passed ? .failed : .passed
-        let contradiction = try connection.firstRow(
+        return try connection.firstRow(
             "SELECT 1 FROM ledger_entry WHERE deciding = 1 AND pins = ? AND outcome = ? LIMIT 1",
             [pins, .text(other.rawValue)]
-        )
-        if contradiction != nil { return .flaky }
-        return outcome == .passed ? .passed : .failed
+        ) != nil
     }
 
-    private static func unprovenAttempts(_ run: Int64, _ connection: DatabaseConnection) throws -> Int64 {
-        try connection.firstRow(
-            "SELECT count(*) FROM attempt WHERE run = ? AND outcome IN ('errored', 'void', 'lost')",
-            [.integer(run)]
-        )?.integer(0) ?? 0
+    /// How many attempts of a run have ended without proof, the one that is just ending not counted.
+    private static func unprovenAttempts(_ run: Int64, _ connection: any StoreConnection) throws -> Int {
+        try Int(
+            connection.firstRow(
+                "SELECT count(*) FROM attempt WHERE run = ? AND outcome IN ('errored', 'void', 'lost')",
+                [.integer(run)]
+            )?.integer(0) ?? 0
+        )
     }
 }

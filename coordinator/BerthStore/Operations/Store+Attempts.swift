@@ -3,8 +3,8 @@ import SQLiteDatabase
 
 extension Store {
     /// All attempts that hold their slots, in the order in which they were assigned.
-    package func openAttempts() throws(StoreError) -> [OpenAttempt] {
-        try look("list open attempts") { connection in
+    package func openAttempts() async throws(StoreError) -> [OpenAttempt] {
+        try await look("list open attempts") { connection in
             try Self.openAttempts("", [], connection)
         }
     }
@@ -12,7 +12,7 @@ extension Store {
     static func openAttempts(
         _ condition: String,
         _ parameters: [DatabaseValue],
-        _ connection: DatabaseConnection
+        _ connection: any StoreConnection
     ) throws -> [OpenAttempt] {
         try connection.rows(
             """
@@ -34,56 +34,35 @@ extension Store {
         }
     }
 
-    /// The numbers of an open attempt that a caller names by ID and epoch.
+    /// An open attempt that a caller names by ID and epoch, with its run.
     struct OpenReference {
         let number: Int64
-        let run: Int64
-        let state: AttemptState
-        let isCancelRequested: Bool
+        let run: RunRecord
     }
 
-    /// An attempt that is open under exactly this epoch.
+    /// An attempt that is open under exactly this epoch. Nobody else moves it until this transaction ends.
     static func openAttempt(
         _ attempt: String,
         epoch: UInt64,
-        _ connection: DatabaseConnection
+        _ connection: any StoreConnection
     ) throws -> OpenReference? {
         guard let number = RecordID.attempt.number(attempt), let epoch = Int64(exactly: epoch) else { return nil }
         return try connection.firstRow(
             """
-            SELECT attempt.run, attempt.state, run.cancel_requested FROM attempt JOIN run ON run.number = attempt.run
+            SELECT attempt.run, attempt.state AS attempt_state, run.state AS run_state, run.cancel_requested
+            FROM attempt JOIN run ON run.number = attempt.run
             WHERE attempt.number = ? AND attempt.epoch = ? AND attempt.state IN ('assigned', 'running')
+            \(connection.dialect.forUpdate)
             """,
             [.integer(number), .integer(epoch)]
-        ).map {
-            OpenReference(
-                number: number,
-                run: try $0.integer("run"),
-                state: try $0.word(AttemptState.self, "state"),
-                isCancelRequested: try $0.bool("cancel_requested")
-            )
-        }
-    }
-
-    /// Gives a run its end.
-    static func finish(
-        _ run: Int64,
-        _ state: RunState,
-        _ verdict: RunVerdict,
-        now: Int64,
-        _ connection: DatabaseConnection
-    ) throws {
-        try connection.execute(
-            "UPDATE run SET state = ?, verdict = ?, finished_at = ? WHERE number = ?",
-            [.text(state.rawValue), .text(verdict.rawValue), .integer(now), .integer(run)]
-        )
+        ).map { OpenReference(number: number, run: try RunRecord($0)) }
     }
 
     /// Cancels a run: at once while it waits, otherwise as soon as its attempt has ended.
     /// - Returns: open attempts whose agents must be told.
     /// - Throws: `StoreError.unknownRun`
-    package func cancelRun(_ id: String, now: Int64) throws(StoreError) -> [OpenAttempt] {
-        try change("cancel run \(id)") { connection in
+    package func cancelRun(_ id: String, now: Int64) async throws(StoreError) -> [OpenAttempt] {
+        try await change("cancel run \(id)") { connection in
             guard let number = RecordID.run.number(id),
                 try connection.firstRow("SELECT 1 FROM run WHERE number = ?", [.integer(number)]) != nil
             else { throw StoreError.unknownRun(id: id) }
@@ -94,8 +73,8 @@ extension Store {
     /// Cancels all runs of a batch that have no end yet.
     /// - Returns: open attempts whose agents must be told.
     /// - Throws: `StoreError.unknownBatch`
-    package func cancelBatch(_ id: String, now: Int64) throws(StoreError) -> [OpenAttempt] {
-        try change("cancel batch \(id)") { connection in
+    package func cancelBatch(_ id: String, now: Int64) async throws(StoreError) -> [OpenAttempt] {
+        try await change("cancel batch \(id)") { connection in
             guard let number = RecordID.batch.number(id),
                 try connection.firstRow("SELECT 1 FROM batch WHERE number = ?", [.integer(number)]) != nil
             else { throw StoreError.unknownBatch(id: id) }
@@ -107,8 +86,9 @@ extension Store {
         _ condition: String,
         _ number: Int64,
         now: Int64,
-        _ connection: DatabaseConnection
+        _ connection: any StoreConnection
     ) throws -> [OpenAttempt] {
+        // What waits is many and moves in one way: queued, by `cancelled`, to cancelled.
         try connection.execute(
             """
             UPDATE run SET state = 'cancelled', verdict = 'cancelled', finished_at = ?
@@ -120,6 +100,8 @@ extension Store {
             "UPDATE run SET cancel_requested = 1 WHERE state IN ('assigned', 'running') AND \(condition)",
             [.integer(number)]
         )
-        return try openAttempts("AND \(condition)", [.integer(number)], connection)
+        let open = try openAttempts("AND \(condition)", [.integer(number)], connection)
+        for attempt in open { try connection.announce(.cancellation(run: attempt.run)) }
+        return open
     }
 }

@@ -8,8 +8,8 @@ extension Store {
         _ description: BuildDescription,
         size: Int64,
         now: Int64
-    ) throws(StoreError) -> (record: BuildRecord, isNew: Bool) {
-        try change("add build \(id.short)") { connection in
+    ) async throws(StoreError) -> (record: BuildRecord, isNew: Bool) {
+        try await change("add build \(id.short)") { connection in
             let added = try connection.execute(
                 """
                 INSERT INTO build (hex, name, description, size, archived_at) VALUES (?, ?, ?, ?, ?)
@@ -25,8 +25,8 @@ extension Store {
     }
 
     /// All builds, newest first.
-    package func builds() throws(StoreError) -> [BuildRecord] {
-        try look("list builds") { connection in
+    package func builds() async throws(StoreError) -> [BuildRecord] {
+        try await look("list builds") { connection in
             try connection.rows("SELECT * FROM build ORDER BY archived_at DESC, hex").map(Self.buildRecord)
         }
     }
@@ -35,8 +35,8 @@ extension Store {
     /// `sha256:`), or a name.
     ///
     /// - Throws: `StoreError.unknownBuild` or `.ambiguousBuild`, which list what there is.
-    package func build(matching reference: String) throws(StoreError) -> BuildRecord {
-        try look("find build \(reference.debugDescription)") { connection in
+    package func build(matching reference: String) async throws(StoreError) -> BuildRecord {
+        try await look("find build \(reference.debugDescription)") { connection in
             let digits = reference.hasPrefix("sha256:") ? String(reference.dropFirst(7)) : reference
             let isPrefix =
                 (6...64).contains(digits.utf8.count)

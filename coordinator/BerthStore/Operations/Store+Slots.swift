@@ -4,12 +4,12 @@ import SQLiteDatabase
 extension Store {
     /// Takes in what an agent says of its slot and device. The device's epoch never goes back.
     /// - Throws: `StoreError.slotOfOtherHost`, `.unknownHost`, `.invalidName`, `.epochOutOfRange`, `.agentKeyChanged`
-    package func recordSlot(_ hello: AgentHello, host: String, now: Int64) throws(StoreError) {
+    package func recordSlot(_ hello: AgentHello, host: String, now: Int64) async throws(StoreError) {
         guard SlotName.isValid(hello.slot) else { throw .invalidName(what: "slot", name: hello.slot) }
         guard hello.highestEpoch < 1 << 62 else {
             throw .epochOutOfRange(slot: hello.slot, epoch: hello.highestEpoch)
         }
-        try change("record slot \(hello.slot)") { connection in
+        try await change("record slot \(hello.slot)") { connection in
             guard try connection.firstRow("SELECT 1 FROM host WHERE name = ?", [.text(host)]) != nil else {
                 throw try Self.unknownHost(host, connection)
             }
@@ -27,8 +27,9 @@ extension Store {
             try connection.execute(
                 """
                 INSERT INTO device (identity, highest_epoch, agent_key) VALUES (?, ?, ?)
-                ON CONFLICT (identity) DO UPDATE SET highest_epoch = max(highest_epoch, excluded.highest_epoch),
-                    agent_key = excluded.agent_key
+                ON CONFLICT (identity) DO UPDATE SET agent_key = excluded.agent_key,
+                    highest_epoch = CASE WHEN device.highest_epoch > excluded.highest_epoch
+                        THEN device.highest_epoch ELSE excluded.highest_epoch END
                 """,
                 [.text(hello.device.identity), .integer(Int64(hello.highestEpoch)), .init(hello.key)]
             )
@@ -50,28 +51,61 @@ extension Store {
                     .text(hello.agentVersion), .json(hello.tools), .integer(now),
                 ]
             )
-            try connection.execute("DELETE FROM slot_class WHERE slot = ?", [.text(hello.slot)])
-            try connection.execute(Self.matchClasses + " AND slot.name = ?", [.text(hello.slot)])
+            try Self.matchClasses(of: hello.slot, connection)
         }
     }
 
-    /// Which slots satisfy which requirement classes; further conditions may follow.
-    static let matchClasses = """
-        INSERT INTO slot_class (slot, class)
-        SELECT slot.name, class.number FROM slot JOIN requirement_class AS class
-            ON class.platform = slot.platform AND class.os_version = slot.os_version AND class.os_build = slot.os_build
-        WHERE NOT EXISTS (
-            SELECT 1 FROM json_each(class.features) AS needed
-            WHERE needed.value NOT IN (SELECT offered.value FROM json_each(slot.features) AS offered))
-        AND NOT EXISTS (
-            SELECT 1 FROM json_each(class.labels) AS needed
-            WHERE needed.value IS NOT (
-                SELECT offered.value FROM json_each(slot.labels) AS offered WHERE offered.key = needed.key))
-        """
+    /// Finds out anew which requirement classes a slot satisfies.
+    private static func matchClasses(of slot: String, _ connection: any StoreConnection) throws {
+        // A class that another coordinator is just making would be missed.
+        try connection.holdExclusively(.requirements)
+        try connection.execute("DELETE FROM slot_class WHERE slot = ?", [.text(slot)])
+        guard let row = try connection.firstRow("SELECT * FROM slot WHERE name = ?", [.text(slot)]) else { return }
+        let offer = try offer(row)
+        for row in try connection.rows("SELECT * FROM requirement_class") {
+            guard try requirement(row).unmet(by: offer).isEmpty else { continue }
+            try connection.execute(
+                "INSERT INTO slot_class (slot, class) VALUES (?, ?)",
+                [.text(slot), try row.value("number")]
+            )
+        }
+    }
+
+    /// Finds the slots that satisfy a new requirement class.
+    static func matchSlots(
+        _ requirement: Requirement,
+        class number: Int64,
+        _ connection: any StoreConnection
+    ) throws {
+        for row in try connection.rows("SELECT * FROM slot") where try requirement.unmet(by: offer(row)).isEmpty {
+            try connection.execute(
+                "INSERT INTO slot_class (slot, class) VALUES (?, ?)",
+                [try row.value("name"), .integer(number)]
+            )
+        }
+    }
+
+    static func offer(_ row: DatabaseRow) throws -> SlotOffer {
+        SlotOffer(
+            platform: try row.word(Platform.self, "platform"),
+            os: OSPin(version: try row.text("os_version"), build: try row.text("os_build")),
+            features: try row.json([String].self, "features"),
+            labels: try row.json([String: String].self, "labels")
+        )
+    }
+
+    static func requirement(_ row: DatabaseRow) throws -> Requirement {
+        Requirement(
+            platform: try row.word(Platform.self, "platform"),
+            os: OSPin(version: try row.text("os_version"), build: try row.text("os_build")),
+            features: try row.json([String].self, "features"),
+            labels: try row.json([String: String].self, "labels")
+        )
+    }
 
     /// All slots that ever reported themselves, by name.
-    package func slots() throws(StoreError) -> [SlotRecord] {
-        try look("list slots") { connection in
+    package func slots() async throws(StoreError) -> [SlotRecord] {
+        try await look("list slots") { connection in
             try connection.rows(
                 """
                 SELECT slot.*, attempt.number AS open FROM slot
@@ -92,16 +126,11 @@ extension Store {
     }
 
     /// The system versions that known slots of a platform with these labels offer, newest first by numeric comparison.
-    package func osVersions(platform: Platform, labels: [String: String] = [:]) throws(StoreError) -> [OSPin] {
-        try look("list system versions of \(platform.rawValue)") { connection in
-            try connection.rows(
-                """
-                SELECT DISTINCT os_version, os_build FROM slot WHERE platform = ? AND NOT EXISTS (
-                    SELECT 1 FROM json_each(?) AS needed WHERE needed.value IS NOT (
-                        SELECT offered.value FROM json_each(slot.labels) AS offered WHERE offered.key = needed.key))
-                """,
-                [.text(platform.rawValue), .json(labels)]
-            ).map { OSPin(version: try $0.text("os_version"), build: try $0.text("os_build")) }
+    package func osVersions(platform: Platform, labels: [String: String] = [:]) async throws(StoreError) -> [OSPin] {
+        try await look("list system versions of \(platform.rawValue)") { connection in
+            let offers = try connection.rows("SELECT * FROM slot WHERE platform = ?", [.text(platform.rawValue)])
+                .map(Self.offer)
+            return Set(offers.filter { offer in labels.allSatisfy { offer.labels[$0.key] == $0.value } }.map(\.os))
         }.sorted(by: Self.isNewer)
     }
 

@@ -1,0 +1,65 @@
+import BerthSystem
+import Foundation
+import PostgresDatabase
+import SQLiteDatabase
+
+/// A database of a PostgreSQL server, for one coordinator or several.
+struct PostgresDriver: StoreDriver {
+    /// A connection string of libpq.
+    let conninfo: String
+    /// Marks this store's own notices.
+    private let origin = Hex.encode(RandomBytes.make(8))
+
+    init(conninfo: String) {
+        self.conninfo = conninfo
+    }
+
+    /// Without a password.
+    var name: String {
+        conninfo.split(separator: " ").filter { !$0.hasPrefix("password") }.joined(separator: " ")
+            .replacing(/:\/\/([^:@\/]+):[^@]*@/) { "://\($0.1)@" }
+    }
+
+    var isShared: Bool { true }
+
+    func connect(readOnly: Bool) throws(StoreError) -> any StoreSession {
+        do {
+            return try PostgresSession(open(), origin: origin) { () throws(PostgresError) in try open() }
+        } catch {
+            throw StoreError("open the store \(name)", StoreFailure.unreachable("\(error)"))
+        }
+    }
+
+    private func open() throws(PostgresError) -> PostgresConnection {
+        let connection = try PostgresConnection(conninfo)
+        // A session that hangs in a transaction must not hold its locks for ever.
+        try connection.executeScript(
+            """
+            SET statement_timeout = '25s'; SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '30s';
+            SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'
+            """
+        )
+        return connection
+    }
+
+    func listen(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {
+        while !isClosed() {
+            do {
+                let connection = try open()
+                try connection.executeScript("LISTEN \(PostgresSession.channel)")
+                // What was told before this connection stood is gone.
+                deliver(nil)
+                while !isClosed() {
+                    for payload in try connection.notifications(waiting: .milliseconds(500)) {
+                        let parts = payload.split(separator: " ", maxSplits: 1).map(String.init)
+                        guard parts.count == 2, parts[0] != origin, let notice = StoreNotice(parts[1]) else { continue }
+                        deliver(notice)
+                    }
+                }
+            } catch {
+                Log(component: "store").error("Not told of changes any more", ["problem": "\(error)"])
+                Thread.sleep(forTimeInterval: 0.5)
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import SQLiteDatabase
+
+/// One file on this machine, for one coordinator.
+struct SQLiteDriver: StoreDriver {
+    let path: String
+    /// Bytes beyond which the file does not grow; absent for no limit but the disk's.
+    let sizeLimit: Int64?
+
+    var name: String { path }
+    var isShared: Bool { false }
+
+    func connect(readOnly: Bool) throws(StoreError) -> any StoreSession {
+        do {
+            var options = DatabaseConnection.Options()
+            options.readOnly = readOnly
+            let connection = try DatabaseConnection(path: path, options: options)
+            if let sizeLimit, !readOnly {
+                let pageSize = try connection.rows("PRAGMA page_size").first?.integer(0) ?? 4096
+                _ = try connection.rows("PRAGMA max_page_count = \(max(1, sizeLimit / pageSize))")
+            }
+            return SQLiteSession(connection)
+        } catch {
+            throw StoreError("open the store \(path)", SQLiteSession.failure(error))
+        }
+    }
+
+    func listen(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {}
+}
+
+/// A connection to the file.
+final class SQLiteSession: StoreSession, StoreConnection {
+    private let connection: DatabaseConnection
+
+    init(_ connection: DatabaseConnection) {
+        self.connection = connection
+    }
+
+    func transaction(writing: Bool, _ body: (any StoreConnection) throws -> Void) throws {
+        do {
+            try connection.transaction(writing ? .immediate : .deferred) { try body(self) }
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    var dialect: StoreDialect { .sqlite }
+
+    func rows(_ sql: String, _ parameters: [DatabaseValue]) throws -> [DatabaseRow] {
+        try connection.rows(sql, parameters)
+    }
+
+    func execute(_ sql: String, _ parameters: [DatabaseValue]) throws -> Int {
+        try connection.execute(sql, parameters)
+    }
+
+    func executeScript(_ sql: String) throws {
+        try connection.executeScript(sql)
+    }
+
+    /// A transaction that writes is alone from its beginning.
+    func holdExclusively(_ name: StoreLock) {}
+
+    /// There is no other coordinator.
+    func announce(_ notice: StoreNotice) {}
+
+    /// What SQLite's answer means for the transaction.
+    static func failure(_ error: any Error) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        switch error.code.primary {
+        case .full: return StoreFailure.full
+        case .busy: return StoreFailure.conflict("\(error)")
+        default: return StoreFailure.refused("\(error)")
+        }
+    }
+}

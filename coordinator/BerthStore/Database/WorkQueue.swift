@@ -1,0 +1,158 @@
+import Foundation
+import Synchronization
+
+/// Threads that work off the store's operations, each with a database session of its own.
+///
+/// One thread that writes takes all that waits into one transaction, so that many callers share one commit. Threads
+/// that read take one operation each.
+final class WorkQueue: Sendable {
+    /// More operations than this waiting are refused.
+    static let limit = 10_000
+    /// So many operations share one transaction at most.
+    static let groupLimit = 128
+    /// How long an unreachable database, or others in the way, are borne before an operation fails.
+    private static let patience: Duration = .seconds(20)
+
+    private struct State {
+        var waiting: [any PendingWork] = []
+        var idleThreads = 0
+        var isClosed = false
+        var livingThreads = 0
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let isWriting: Bool
+    private let driver: any StoreDriver
+    private let condition = NSCondition()
+    // Guarded by `condition`.
+    nonisolated(unsafe) private var state = State()
+
+    /// Starts the threads.
+    /// - Parameters:
+    ///   - driver: opens each thread's session.
+    ///   - writing: whether operations change the database; then there is one thread.
+    ///   - threads: how many.
+    init(_ driver: any StoreDriver, writing: Bool, threads: Int) {
+        isWriting = writing
+        self.driver = driver
+        state.livingThreads = threads
+        for number in 1...threads {
+            let thread = Thread { [self] in work() }
+            thread.name = writing ? "berth store" : "berth store reader \(number)"
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
+    }
+
+    /// Runs an operation in a transaction, on disk when this returns.
+    func run<Result: Sendable>(
+        _ operation: String,
+        _ body: @escaping @Sendable (any StoreConnection) throws -> Result
+    ) async throws(StoreError) -> Result {
+        let result = await withCheckedContinuation { continuation in
+            add(Operation(operation, body, continuation))
+        }
+        return try result.get()
+    }
+
+    /// Lets the operations that wait finish, then ends the threads; every later operation fails.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            condition.lock()
+            state.isClosed = true
+            let isOver = state.livingThreads == 0
+            if !isOver { state.closers.append(continuation) }
+            condition.broadcast()
+            condition.unlock()
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func add(_ work: any PendingWork) {
+        condition.lock()
+        let refusal: StoreError? =
+            state.isClosed
+            ? .closed(operation: work.operation)
+            : state.waiting.count >= Self.limit ? .overloaded(operation: work.operation) : nil
+        if refusal == nil {
+            state.waiting.append(work)
+            if state.idleThreads > 0 { condition.signal() }
+        }
+        condition.unlock()
+        if let refusal { work.fail(refusal) }
+    }
+
+    /// The next group, or nil once the queue is closed and empty.
+    private func next() -> [any PendingWork]? {
+        condition.lock()
+        defer { condition.unlock() }
+        while state.waiting.isEmpty {
+            if state.isClosed { return nil }
+            state.idleThreads += 1
+            condition.wait()
+            state.idleThreads -= 1
+        }
+        let count = min(state.waiting.count, isWriting ? Self.groupLimit : 1)
+        let group = Array(state.waiting.prefix(count))
+        state.waiting.removeFirst(count)
+        return group
+    }
+
+    private func work() {
+        var session: (any StoreSession)?
+        while let group = next() {
+            guard group.count > 1 else {
+                runAlone(group[0], &session)
+                continue
+            }
+            // Nothing of the group is kept if one operation fails, so then each gets a transaction of its own.
+            do {
+                let opened = try session ?? driver.connect(readOnly: !isWriting)
+                session = opened
+                try opened.transaction(writing: isWriting) { connection in
+                    for work in group { try work.perform(in: connection) }
+                }
+                for work in group { work.succeed() }
+            } catch {
+                for work in group { runAlone(work, &session) }
+            }
+        }
+        session = nil
+        condition.lock()
+        state.livingThreads -= 1
+        let closers = state.livingThreads == 0 ? state.closers : []
+        if state.livingThreads == 0 { state.closers = [] }
+        condition.unlock()
+        for closer in closers { closer.resume() }
+    }
+
+    private func runAlone(_ work: any PendingWork, _ session: inout (any StoreSession)?) {
+        let deadline = ContinuousClock.now + Self.patience
+        var pause: UInt32 = 10_000
+        while true {
+            do {
+                let opened = try session ?? driver.connect(readOnly: !isWriting)
+                session = opened
+                try opened.transaction(writing: isWriting) { try work.perform(in: $0) }
+                return work.succeed()
+            } catch {
+                let mayPass =
+                    switch error {
+                    case StoreFailure.conflict, StoreFailure.unreachable, StoreError.unreachable: true
+                    default: false
+                    }
+                guard mayPass, ContinuousClock.now < deadline, !isClosed else {
+                    return work.fail(StoreError(work.operation, error))
+                }
+                usleep(pause)
+                pause = min(pause * 2, 500_000)
+            }
+        }
+    }
+
+    private var isClosed: Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return state.isClosed
+    }
+}

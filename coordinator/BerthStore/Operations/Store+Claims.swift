@@ -1,0 +1,211 @@
+import BerthCore
+import SQLiteDatabase
+
+extension Store {
+    /// Binds the next run that a slot can take to it, as a new attempt under a new epoch.
+    ///
+    /// A slot that an open attempt holds gets that one again, so a repeated claim does no harm. Of the runs whose
+    /// requirements the slot satisfies, those go first that `SchedulingOrder` says. A run whose last attempt was on the
+    /// same host comes only when there is no other. A new attempt gets `nonce` (32 hexadecimal digits) and `timeout`
+    /// (milliseconds).
+    ///
+    /// - Returns: nil when no run is waiting for such a slot.
+    /// - Throws: `StoreError.unknownSlot`
+    package func claim(
+        slot: String,
+        now: Int64,
+        nonce: String,
+        timeout: Int64
+    ) async throws(StoreError) -> Assignment? {
+        let operation = "claim a run for slot \(slot)"
+        let claimed = try await change(operation) { connection -> AssignmentRows? in
+            guard let known = try connection.firstRow("SELECT * FROM slot WHERE name = ?", [.text(slot)]) else {
+                throw StoreError.unknownSlot(name: slot)
+            }
+            let device = try known.text("device")
+            let open = try connection.firstRow(
+                "SELECT number, slot FROM attempt WHERE state IN ('assigned', 'running') AND (slot = ? OR device = ?)",
+                [.text(slot), .text(device)]
+            )
+            if let open {
+                guard try open.text("slot") == slot else { return nil }
+                return try Self.assignmentRows(try open.integer("number"), connection)
+            }
+            let host = try known.text("host")
+            guard let next = try Self.nextRun(slot, host: host, now: now, connection) else { return nil }
+            try Self.move(next.run, .claimed, attempt: nil, host: host, now: now, connection)
+            try connection.execute(
+                "UPDATE submitter_share SET served = served + 1 WHERE submitter = ?",
+                [.text(next.submitter)]
+            )
+            let raised = try connection.firstRow(
+                "UPDATE device SET highest_epoch = highest_epoch + 1 WHERE identity = ? RETURNING highest_epoch",
+                [.text(device)]
+            )
+            let attempt = try connection.insert(
+                """
+                INSERT INTO attempt (run, slot, host, device, facts, agent_version, tools, epoch, nonce, timeout,
+                    assigned_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    .integer(next.run.number), .text(slot), .text(host), .text(device), try known.value("facts"),
+                    try known.value("agent_version"), try known.value("tools"),
+                    .integer(try raised?.integer(0) ?? 0), .text(nonce), .integer(timeout), .integer(now),
+                ]
+            )
+            return try Self.assignmentRows(attempt, connection)
+        }
+        return try Self.assignment(claimed, operation)
+    }
+
+    private static func nextRun(
+        _ slot: String,
+        host: String,
+        now: Int64,
+        _ connection: any StoreConnection
+    ) throws -> (run: RunRecord, submitter: String)? {
+        let rows = try connection.rows(lanesQuery, [.text(slot)])
+        guard !rows.isEmpty else { return nil }
+        let lanes = try rows.map { row in
+            WaitingLane(
+                number: try row.integer("number"),
+                submitter: try row.text("submitter"),
+                priority: try row.integer("priority"),
+                served: try row.integer("served"),
+                oldestRun: try row.integer("oldest"),
+                oldestSubmittedAt: try row.integer("submitted_at")
+            )
+        }
+        let ordered = SchedulingOrder.ordered(lanes, now: now)
+        // First come runs whose last attempt was elsewhere; the slot's own host gets them back only if nothing else waits.
+        for avoided in [host, ""] {
+            for lane in ordered {
+                let row = try connection.firstRow(
+                    nextInLaneQuery + " " + connection.dialect.skipLocked,
+                    [.integer(lane.number), .text(avoided)]
+                )
+                guard let row else { continue }
+                return (RunRecord(number: try row.integer("number"), state: .init(run: .queued)), lane.submitter)
+            }
+        }
+        return nil
+    }
+
+    /// The lanes of a slot in which runs wait, each with its oldest run: one seek a lane.
+    package static let lanesQuery = """
+        SELECT lane.number, lane.submitter, lane.priority, coalesce(share.served, 0) AS served,
+            oldest.number AS oldest, oldest.submitted_at
+        FROM slot_class JOIN lane ON lane.class = slot_class.class AND lane.waiting > 0
+        LEFT JOIN submitter_share AS share ON share.submitter = lane.submitter
+        JOIN run AS oldest ON oldest.number = (
+            SELECT run.number FROM run WHERE run.lane = lane.number AND run.state = 'queued'
+            ORDER BY run.number LIMIT 1)
+        WHERE slot_class.slot = ?
+        """
+
+    /// The oldest run of a lane whose last attempt was not on a host: one seek, as long as few runs come back.
+    package static let nextInLaneQuery = """
+        SELECT number FROM run
+        WHERE lane = ? AND state = 'queued' AND (last_host IS NULL OR last_host <> ?) ORDER BY number LIMIT 1
+        """
+
+    /// An attempt as it was handed out, with the same nonce; nil for an unknown one.
+    package func assignment(of attempt: String) async throws(StoreError) -> Assignment? {
+        guard let number = RecordID.attempt.number(attempt) else { return nil }
+        let operation = "read attempt \(attempt)"
+        return try Self.assignment(
+            try await look(operation) { try Self.assignmentRows(number, $0) },
+            operation
+        )
+    }
+
+    /// What an assignment is made of, as stored: it is put together outside the transaction.
+    private struct AssignmentRows: Sendable {
+        let attempt: DatabaseRow
+        let builds: [DatabaseRow]
+    }
+
+    private static func assignmentRows(_ number: Int64, _ connection: any StoreConnection) throws -> AssignmentRows? {
+        let attempt = try connection.firstRow(
+            """
+            SELECT attempt.number, attempt.run, attempt.epoch, attempt.nonce, attempt.timeout, pins.number AS pins_number,
+                pins.bytes AS pins, case_definition.definition FROM attempt
+            JOIN run ON run.number = attempt.run JOIN pins ON pins.number = run.pins
+            JOIN case_definition ON case_definition.hex = pins.case_hex WHERE attempt.number = ?
+            """,
+            [.integer(number)]
+        )
+        guard let attempt else { return nil }
+        let builds = try connection.rows(
+            """
+            SELECT build.hex, build.description FROM pinned_build JOIN build ON build.hex = pinned_build.hex
+            WHERE pinned_build.pins = ? ORDER BY pinned_build.position
+            """,
+            [try attempt.value("pins_number")]
+        )
+        return AssignmentRows(attempt: attempt, builds: builds)
+    }
+
+    private static func assignment(_ rows: AssignmentRows?, _ operation: String) throws(StoreError) -> Assignment? {
+        guard let rows else { return nil }
+        do {
+            let row = rows.attempt
+            return Assignment(
+                run: RecordID.run.text(try row.integer("run")),
+                attempt: RecordID.attempt.text(try row.integer("number")),
+                epoch: UInt64(try row.integer("epoch")),
+                nonce: try row.text("nonce"),
+                pins: try row.json(Pins.self, "pins"),
+                caseDefinition: try row.json(CaseDefinition.self, "definition"),
+                builds: try rows.builds.map {
+                    AssignedBuild(
+                        id: try $0.digest("hex"),
+                        description: try $0.json(BuildDescription.self, "description")
+                    )
+                },
+                timeout: try row.integer("timeout")
+            )
+        } catch {
+            throw StoreError(operation, error)
+        }
+    }
+
+    /// The agent has journaled the attempt.
+    /// - Returns: false when the attempt is not open under this epoch; true again for a repeat.
+    package func accept(attempt: String, epoch: UInt64, now: Int64) async throws(StoreError) -> Bool {
+        try await change("accept attempt \(attempt)") { connection in
+            guard let open = try Self.openAttempt(attempt, epoch: epoch, connection) else { return false }
+            guard open.run.state.attempt == .assigned else { return true }
+            try connection.execute(
+                "UPDATE attempt SET state = 'running', accepted_at = ? WHERE number = ?",
+                [.integer(now), .integer(open.number)]
+            )
+            try Self.move(open.run, .accepted, attempt: open.number, now: now, connection)
+            return true
+        }
+    }
+
+    /// The agent does not take the attempt: nothing was executed, so no entry is recorded, and the run waits again.
+    /// The epoch stays used.
+    /// - Returns: false when the attempt was not waiting for an answer under this epoch.
+    @discardableResult
+    package func decline(
+        attempt: String,
+        epoch: UInt64,
+        cause: OutcomeCause,
+        now: Int64
+    ) async throws(StoreError) -> Bool {
+        try await change("decline attempt \(attempt)") { connection in
+            guard let open = try Self.openAttempt(attempt, epoch: epoch, connection),
+                open.run.state.attempt == .assigned
+            else { return false }
+            try connection.execute(
+                "UPDATE attempt SET state = 'declined', cause = ?, ended_at = ? WHERE number = ?",
+                [.json(cause), .integer(now), .integer(open.number)]
+            )
+            try Self.move(open.run, .declined, attempt: open.number, now: now, connection)
+            return true
+        }
+    }
+}
