@@ -29,12 +29,15 @@ var targets: [Target] = [
     .target(name: "BerthTestSupport", dependencies: ["BerthSystem"], path: "Tests/BerthTestSupport"),
     .target(name: "BerthCore"),
     .testTarget(name: "BerthCoreTests", dependencies: ["BerthCore", "BerthSystem"]),
-    .target(name: "BerthArchive", dependencies: ["BerthCore", "BerthSystem"]),
+    .target(name: "CodeSignature"),
+    .testTarget(name: "CodeSignatureTests", dependencies: ["CodeSignature"], exclude: ["Fixtures"]),
+    .target(name: "BerthArchive", dependencies: ["BerthCore", "BerthSystem", "CodeSignature"]),
     .testTarget(name: "BerthArchiveTests", dependencies: ["BerthArchive", "BerthCore", "BerthSystem"]),
     .executableTarget(name: "berth", dependencies: ["BerthCore", "BerthSystem", "BerthArchive"]),
     .testTarget(
         name: "BerthCLITests",
-        dependencies: ["berth", "BerthCore", "BerthSystem", "BerthArchive", "BerthTestSupport"]
+        dependencies: ["berth", "BerthCore", "BerthSystem", "BerthArchive", "BerthTestSupport"],
+        exclude: ["Recorded"]
     ),
 
     // For app developers
@@ -44,7 +47,7 @@ var targets: [Target] = [
     // The agent
     .target(
         name: "BerthAgent",
-        dependencies: ["BerthCore", "BerthSystem", "BerthArchive"],
+        dependencies: ["BerthCore", "BerthSystem", "BerthArchive", "CodeSignature"],
         path: "agent/BerthAgent"
     ),
     .executableTarget(

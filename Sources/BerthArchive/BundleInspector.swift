@@ -43,7 +43,8 @@ package enum BundleInspector {
             number: try text("CFBundleVersion"),
             platform: try platform(start, platforms, executable),
             minimumOS: info["MinimumOSVersion"] as? String,
-            executable: executable
+            executable: executable,
+            signing: BuildSigning(try BundleSignature.read(manifest, executable: executable, in: blobs))
         )
     }
 

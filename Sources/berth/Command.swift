@@ -21,6 +21,8 @@ struct CommandContext: Sendable {
     let console: Console
     /// Whether to print the API's JSON.
     let json: Bool
+    /// What the output can bear besides plain text.
+    let style: TextStyle
     /// Between two looks at a batch that is watched.
     let pollInterval: Duration
 

@@ -52,6 +52,7 @@ struct Program: Sendable {
             client: try APIClient(CoordinatorAccess(arguments, environment: environment)),
             console: console,
             json: arguments.has("--json"),
+            style: TextStyle(terminal: console.terminal(), environment: environment),
             pollInterval: pollInterval
         )
         return try await ready.run(context)

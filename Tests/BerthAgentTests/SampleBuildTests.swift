@@ -32,8 +32,8 @@ import Testing
             let paths = Set(report.files.map(\.path))
             for path in [
                 "steps.json", "device.json", "status/1-seed.json", "status/2-verify.json", "status/3-verify.json",
-                "status/4-cleanup.json", "app/1.stdout", "app/1.stderr", "entitlements/old.xcent",
-                "entitlements/new.xcent",
+                "status/4-cleanup.json", "app/1.stdout", "app/1.stderr", "entitlements/old.plist",
+                "entitlements/new.plist", "entitlements/comparison.json",
             ] {
                 #expect(paths.contains(path), "\(path) is missing from the evidence")
             }

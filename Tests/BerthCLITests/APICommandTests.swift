@@ -181,7 +181,7 @@ struct APICommandTests {
         #expect(cli.errorOutput.contains("policy.json: gate policy is malformed at requirements"))
     }
 
-    @Test("run show explains checks and sets the items of both builds side by side")
+    @Test("run show explains checks, sets the items of both builds side by side, and says what it cannot show")
     func runShow() async throws {
         func status(_ launch: Int, _ phase: String, items: String) -> String {
             """
@@ -223,13 +223,14 @@ struct APICommandTests {
         // Runs of blanks are the table's; what stands in a row is what counts.
         let rows = cli.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         for row in [
-            "state finished, failed", "cause not-readable: the item is gone",
-            "G1 broken data of the old build is readable by the new build the new build found no item",
-            "launch seed 850 ms 1 min 1 s", "preserved device kept-1",
-            "from status/1-seed.json status/2-verify.json",
-            "read found (0), content unread missing (-25300), content unread",
-            "service old.service new.service differs", "account user-1 user-1 same", "accessible ak ck differs",
-            "status/3-verify.json: the reason for unknown-blob [unknown-blob]",
+            "run r-1 failed: legacy (\(Sample.pins.path[0].short)) → correct (\(Sample.pins.path[1].short))",
+            "G1 broken: data of the old build is readable by the new build", "850 ms launch seed ok",
+            "device kept (E2): kept-1 on sim-1 of alpha", "open it: berth device open kept-1",
+            "as read found, content unread -25300 errSecItemNotFound",
+            "old item in the new build: -25300 errSecItemNotFound (item not found)",
+            "≠ service old.service new.service", "account user-1 user-1",
+            "≠ accessible ak (when unlocked) ck (after first unlock)",
+            "cannot be shown: status/3-verify.json: the reason for unknown-blob",
         ] {
             #expect(rows.contains(row), "\(row)")
         }

@@ -40,6 +40,9 @@ struct FormatsPageTests {
             case "evidence-manifest":
                 let manifest = try CanonicalJSON.decode(EvidenceManifest.self, from: bytes, document: "example")
                 #expect(manifest.files.count == 1)
+            case "entitlement-comparison":
+                let report = try EntitlementReport.parse(bytes)
+                #expect(report.builds.count == 2 && report.comparisons.first?.changes.first?.hidesItems == true)
             case "ledger-entry":
                 let entry = try CanonicalJSON.decode(LedgerEntry.self, from: bytes, document: "example")
                 let canonical = try CanonicalJSON.encode(entry)
@@ -53,8 +56,10 @@ struct FormatsPageTests {
             default: Issue.record("docs/formats.md has an example of an unknown kind: \(label)")
             }
         }
-        for label in ["status-file", "case-file", "build-manifest", "evidence-manifest", "ledger-entry", "gate-policy"]
-        {
+        for label in [
+            "status-file", "case-file", "build-manifest", "evidence-manifest", "entitlement-comparison", "ledger-entry",
+            "gate-policy",
+        ] {
             #expect(counts[label, default: 0] >= 1, "no example of \(label)")
         }
         #expect(counts["coordinator-message", default: 0] >= 3 && counts["host-message", default: 0] >= 3)

@@ -56,7 +56,28 @@ struct CaseTests {
                 #expect(run.verdict == .passed, "\(run.pins.caseName): \(String(describing: run.attempts.last?.cause))")
             }
             #expect(runs.count == Self.rows.count + cases.count - 1)
+            try await self.explainsTheGroup(farm, runs)
         }
+    }
+
+    /// S1, C1: a reader of `run show` learns which group went away, without opening anything else.
+    private func explainsTheGroup(_ farm: TestFarm, _ runs: [RunView]) async throws {
+        let run = try #require(runs.first { $0.buildNames.last == "group-changed" })
+        let shown = try await farm.berth(["run", "show", run.id])
+        for words in [
+            "M5 broken: the new build reaches the old item's access group",
+            "because (S1) the old item lies in access group EXAMPLE42.com.example.product",
+            "-25300 errSecItemNotFound (item not found)", "≠ service",
+            "- <string>EXAMPLE42.com.example.product</string>",
+            "+ <string>EXAMPLE77.com.example.product</string>", "S1 the prefix (team ID)", "device kept (E2)",
+        ] {
+            #expect(shown.contains(words), "\(words) is missing from\n\(shown)")
+        }
+        let lines = shown.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 43 && lines.allSatisfy { $0.count <= 80 }, "\(shown)")
+        // The builds' descriptions carry the same, so that a release can be compared before it is run.
+        let build = try await farm.json(BuildRecord.self, ["build", "show", "group-changed"])
+        #expect(build.description.signing?.accessGroups == ["EXAMPLE77.com.example.product"])
     }
 
     @Test("A case of a user's own is checked, added, shown and run; one that no slot can perform passes nowhere")

@@ -13,6 +13,8 @@ package struct BuildDescription: Sendable, Hashable, Codable {
     package let minimumOS: String?
     /// The executable's path in the bundle.
     package let executable: String
+    /// Absent for builds that were archived before signatures were read.
+    package let signing: BuildSigning?
 
     package init(
         name: String,
@@ -21,7 +23,8 @@ package struct BuildDescription: Sendable, Hashable, Codable {
         number: String,
         platform: Platform,
         minimumOS: String?,
-        executable: String
+        executable: String,
+        signing: BuildSigning? = nil
     ) {
         self.name = name
         self.bundleIdentifier = bundleIdentifier
@@ -30,5 +33,6 @@ package struct BuildDescription: Sendable, Hashable, Codable {
         self.platform = platform
         self.minimumOS = minimumOS
         self.executable = executable
+        self.signing = signing
     }
 }

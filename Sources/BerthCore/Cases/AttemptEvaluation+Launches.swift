@@ -8,7 +8,7 @@ extension AttemptEvaluation {
             seeded = status
             return
         }
-        let found = status.items.first.map { "\($0.read) (OSStatus \($0.status)), content \($0.content)" }
+        let found = status.items.first.map { "\($0.read), OSStatus \(StatusCode($0.status)), content \($0.content)" }
         let words = "the old build's item could not be read back after seeding: \(found ?? "not reported")"
         errs(.init("seed-not-verified", words))
     }

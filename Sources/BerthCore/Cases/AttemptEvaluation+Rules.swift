@@ -75,8 +75,8 @@ extension AttemptEvaluation {
             guard let item = status.item(role) else { return "\(role) item not reported" }
             switch item.read {
             case .found: return "\(role) item found, content \(item.content)"
-            case .missing: return "\(role) item missing (OSStatus \(item.status))"
-            case .failed: return "\(role) item unreadable (OSStatus \(item.status))"
+            case .missing: return "\(role) item missing, OSStatus \(StatusCode(item.status))"
+            case .failed: return "\(role) item unreadable, OSStatus \(StatusCode(item.status))"
             }
         }
         let claim = status.migration.map { "; the app claims: \($0.outcome.rawValue)" } ?? ""

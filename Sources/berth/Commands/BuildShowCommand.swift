@@ -18,12 +18,25 @@ struct BuildShowCommand: Command {
         let answer = try await context.client.get(APIClient.path("builds", reference), as: BuildRecord.self)
         context.show(answer) { build in
             let facts = build.description
-            return PlainText.facts([
+            var lines = [
                 ("name", facts.name), ("ID", build.id.description), ("bundle", facts.bundleIdentifier),
                 ("version", "\(facts.version) (\(facts.number))"), ("platform", facts.platform.rawValue),
                 ("minimum OS", facts.minimumOS ?? "not given"), ("executable", facts.executable),
                 ("size", PlainText.size(build.size)), ("archived", PlainText.time(build.archivedAt)),
-            ])
+            ]
+            guard let signing = facts.signing else { return PlainText.facts(lines) }
+            lines.append(("identifier", signing.identifier ?? "not signed"))
+            lines.append(("team ID", signing.teamIdentifier ?? "none"))
+            let groups = signing.accessGroups.isEmpty ? "none" : signing.accessGroups.joined(separator: ", ")
+            lines.append(("access groups", groups))
+            for note in signing.notes { lines.append(("note", note)) }
+            var text = PlainText.facts(lines)
+            guard let entitlements = signing.entitlements else { return text + "no entitlements\n" }
+            text += "\nentitlements, from the \(signing.source ?? "build"):\n"
+            for line in entitlements.split(separator: "\n") {
+                text += PlainText.safe(String(line).replacing("\t", with: "    ")) + "\n"
+            }
+            return text
         }
         return .success
     }

@@ -1,50 +1,66 @@
 import BerthCore
 
-/// Shows one run with its attempts and what they left.
+/// Shows one run: how it ended, why, and where to look further.
 struct RunShowCommand: Command {
     static let description = CommandDescription(
         name: "run show",
-        summary: "Show a run: pins, attempts, checks, steps, and the items of old and new build side by side.",
-        operands: [.init(name: "RUN", help: "the run's ID, such as r-12")]
+        summary: "Tell how a run ended and why: checks, timeline, both items' fields, entitlements.",
+        operands: [.init(name: "RUN", help: "the run's ID, such as r-12")],
+        options: [
+            .init(
+                name: "--full",
+                kind: .flag,
+                help: "all attempts, every operation with its OSStatus, whole diffs, and every file of the evidence"
+            )
+        ],
+        discussion: """
+            After a failure look first at which of the five contract fields differs between the builds (C1), then at
+            whether the entitlements changed (S1). Items are named without the attempt's random suffix.
+            """
     )
 
     private let run: String
+    private let full: Bool
 
     init(_ arguments: ParsedArguments) throws {
         run = arguments.operands[0]
+        full = arguments.has("--full")
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
         let answer = try await context.client.get(APIClient.path("runs", run), as: RunView.self)
+        let attempts = answer.value.attempts
+        // The last attempt with a report is the one that decided, or came nearest to it.
+        let told = attempts.last { $0.report != nil }
         if context.json {
-            context.show(answer) { _ in "" }
+            let evidence: AttemptEvidence? =
+                if let report = told?.report { await AttemptEvidence.read(report, context.client) } else { nil }
+            let document = RunDiagnosis(answer.value, attempt: told, evidence: evidence)
+            context.console.write(String(decoding: try CanonicalJSON.encode(document), as: UTF8.self) + "\n")
             return .success
         }
-        var text = RunReport.head(answer.value)
-        for attempt in answer.value.attempts {
-            text += "\n" + RunReport.attempt(attempt)
-            if let report = attempt.report { text += await contracts(of: report, context) }
+        let report = RunReport(
+            run: answer.value,
+            width: min(max(context.console.terminal()?.columns ?? 80, 60), 120),
+            full: full,
+            style: context.style
+        )
+        var text = report.head
+        for attempt in attempts {
+            let isTold = full || attempt.id == told?.id || (told == nil && attempt.id == attempts.last?.id)
+            guard isTold else {
+                text += report.summary(attempt)
+                continue
+            }
+            let evidence: AttemptEvidence =
+                if let report = attempt.report {
+                    await AttemptEvidence.read(report, context.client)
+                } else {
+                    AttemptEvidence(launches: [], entitlements: nil)
+                }
+            text += report.story(attempt, evidence)
         }
         context.console.write(text)
         return .success
-    }
-
-    /// Reads the attempt's status files out of the evidence and compares what they say of the items.
-    private func contracts(of report: AttemptReport, _ context: CommandContext) async -> String {
-        var statuses: [(name: String, status: StatusFile)] = []
-        var problems: [String] = []
-        for file in report.files.sorted(by: { $0.path < $1.path }) where file.path.hasPrefix("status/") {
-            guard file.size <= Int64(StatusFile.sizeLimit) else {
-                problems.append("\(file.path) is too long to be a status file")
-                continue
-            }
-            do {
-                let bytes = try await context.client.blob(file.digest)
-                statuses.append((file.path, try StatusFile.parse(bytes, name: file.path)))
-            } catch {
-                problems.append("\(file.path): \(error)")
-            }
-        }
-        return ContractComparison(statuses).text + problems.map { "  \(PlainText.safe($0))\n" }.joined()
     }
 }

@@ -74,7 +74,7 @@ extension AttemptExecution {
             try await endApp()
             guard try await recordState(of: bundle, on: device) else { return }
         }
-        let (bundle, groups) = try materialize(build, role)
+        let bundle = try await materialize(build, role)
         do {
             try await driver.install(build, bundle: bundle, on: device)
         } catch let error as DeviceToolError where error.kind == .buildRefused && role == .new {
@@ -84,23 +84,19 @@ extension AttemptExecution {
         }
         installed = build
         let facts = try await driver.continuity(of: build.description.bundleIdentifier, on: device)
-        evaluation.recordInstallation(role, accessGroups: groups, facts: facts)
+        evaluation.recordInstallation(role, accessGroups: entitlements.accessGroups(role), facts: facts)
     }
 
-    /// - Returns: the bundle's path, and the access groups of its entitlements where they lie open in it.
-    private func materialize(_ build: AssignedBuild, _ role: BuildRole) throws -> (bundle: String, groups: [String]?) {
+    /// Lays a build's bundle out, and reads its entitlements.
+    /// - Returns: the bundle's path.
+    private func materialize(_ build: AssignedBuild, _ role: BuildRole) async throws -> String {
         expect("the bundle on disk", within: .seconds(600))
         let place = "\(folder)/\(role.rawValue)"
         try Folders.remove(place)
         let bytes = try settings.cache.read(build.id, limit: AssignmentCheck.manifestLimit)
         let manifest = try BuildManifest.parse(bytes)
-        var groups: [String]?
-        for entry in manifest.entries where entry.path.hasSuffix(".xcent") && !entry.path.contains("/") {
-            guard let digest = entry.digest else { continue }
-            let entitlements = try settings.cache.read(digest, limit: 1 << 20)
-            evidence.add("entitlements/\(role.rawValue).xcent", entitlements)
-            groups = AccessGroups.read(entitlements)
-        }
-        return (try BundleMaterializer.materialize(manifest, from: settings.cache, to: place), groups)
+        let bundle = try BundleMaterializer.materialize(manifest, from: settings.cache, to: place)
+        if !entitlements.has(role) { try await readEntitlements(of: build, role, manifest, bundle: bundle) }
+        return bundle
     }
 }

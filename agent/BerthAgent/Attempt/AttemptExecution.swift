@@ -32,6 +32,7 @@ package actor AttemptExecution {
     private var steps: [AttemptReport.Step] = []
     var evaluation: AttemptEvaluation
     var evidence: EvidenceCollector
+    var entitlements = EntitlementEvidence()
     /// The attempt's device, once it is there.
     var device: PreparedDevice?
     /// The build that was installed last.
@@ -219,6 +220,7 @@ package actor AttemptExecution {
     }
 
     private func collect() async {
+        collectEntitlements()
         if let device, let bundle = installed?.description.bundleIdentifier, !launches.isEmpty {
             do {
                 for (path, bytes) in try await driver.logs(since: startedAt, of: bundle, on: device) {

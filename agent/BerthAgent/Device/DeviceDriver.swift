@@ -11,6 +11,8 @@ package protocol DeviceDriver: Sendable {
     var facts: DeviceFacts { get }
     /// Tool name to version line.
     var tools: [String: String] { get }
+    /// The tool that the driver calls.
+    var deviceTool: DeviceTool { get }
     /// What the device offers to cases beyond the basics (`SlotFeature`).
     var features: [String] { get }
     /// How long to wait between two looks at a launched app.

@@ -6,6 +6,8 @@ extension SimulatorDriver: DeviceDriver {
     /// Apps are processes of this host and their containers folders of it, so that a look costs next to nothing.
     package var pollInterval: Duration { .milliseconds(25) }
 
+    package var deviceTool: DeviceTool { simctl.xcrun }
+
     package func recording(_ recorder: CallRecorder, pulse: ExecutorPulse) -> any DeviceDriver {
         SimulatorDriver(
             facts: facts,

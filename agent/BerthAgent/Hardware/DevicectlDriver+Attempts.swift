@@ -7,6 +7,8 @@ extension DevicectlDriver: DeviceDriver {
     /// Each look is a call of the tool over the phone's tunnel.
     package var pollInterval: Duration { .milliseconds(250) }
 
+    package var deviceTool: DeviceTool { tool.xcrun }
+
     /// Where the probe keeps its files in an app's data container.
     private static let statusFolder = "Documents/berth/"
 
