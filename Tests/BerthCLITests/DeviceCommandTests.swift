@@ -165,7 +165,8 @@ struct DeviceCommandTests {
         let cli = CLIFixture()
         #expect(await cli.run("device", "open", "a-1", environment: environment) == .success)
         for line in [
-            "  ssh -t -p 2222 -- mac.example\n", "  export DEVELOPER_DIR='/Applications/Xcode 26.app'\n",
+            "  ssh -t -p 2222 -- mac.example sudo -i -u farm\n",
+            "  export DEVELOPER_DIR='/Applications/Xcode 26.app'\n",
             "  /usr/bin/xcrun simctl --set /var/lib/berth/sim-1/devices boot AB12\n",
             "  /usr/bin/xcrun simctl --set /var/lib/berth/sim-1/devices get_app_container AB12 com.example.product data\n",
         ] {

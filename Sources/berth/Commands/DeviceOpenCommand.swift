@@ -54,8 +54,8 @@ struct DeviceOpenCommand: Command {
             )
         }
         let place = "\(set)/\(view.device.udid)"
-        let machine = ProcessInfo.processInfo.hostName
-        guard machine == places.machine, FileManager.default.fileExists(atPath: place) else {
+        guard LocalSlot.isHere(places), FileManager.default.fileExists(atPath: place) else {
+            let machine = ProcessInfo.processInfo.hostName
             throw CommandFailure(
                 .badInput,
                 PlainText.safe(

@@ -37,7 +37,7 @@ struct SlotShellCommand: Command {
     func run(_ context: CommandContext) async throws -> ExitCode {
         let hosts = try await context.client.get(APIClient.path("hosts"), as: [HostView].self).value
         let (host, places) = try Self.find(slot, in: hosts)
-        let isHere = ProcessInfo.processInfo.hostName == places.machine && access(places.state, R_OK | X_OK) == 0
+        let isHere = LocalSlot.isHere(places)
         let words =
             if isHere {
                 [places.agent, "shell", "--state", places.state, "--yield"]

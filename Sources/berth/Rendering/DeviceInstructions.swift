@@ -23,7 +23,8 @@ enum DeviceInstructions {
         text += "\nTo get there, with the slot for yourself (the farm's own key opens no shell, your login is used):\n"
         text += line("berth slot shell \(view.slot)")
         if let host {
-            text += "or, without holding the slot:\n" + line(RemoteShell.login(host))
+            text += "or, without holding the slot, as its agent's user:\n"
+            text += line(RemoteShell.login(host, becoming: view.places.user))
         }
         return text + "\n" + looking(view) + "\nTo let go of it:\n" + line("berth device release \(device.udid)")
     }
@@ -33,7 +34,7 @@ enum DeviceInstructions {
         let places = view.places
         let bundle = view.device.bundle ?? "BUNDLE-ID"
         var text = "On \(PlainText.safe(places.machine)):\n"
-        for (name, value) in (places.environment ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (name, value) in (places.environment ?? [:]).sorted(by: { $0.key < $1.key }) where isPlain(name) {
             text += line("export \(name)=\(RemoteShell.quoted(value))")
         }
         guard let set = places.deviceSet else {
@@ -53,6 +54,18 @@ enum DeviceInstructions {
         text += line("\(simctl) get_app_container \(udid) \(RemoteShell.quoted(bundle)) data")
         text += line("\(simctl) shutdown \(udid)")
         return text
+    }
+
+    /// Whether a variable's name can be typed as it is.
+    private static func isPlain(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
     }
 
     private static func line(_ command: String) -> String { "  \(PlainText.safe(command))\n" }

@@ -24,9 +24,9 @@ enum RemoteShell {
         return words + ["--", host.hostName]
     }
 
-    /// The same as a line.
-    static func login(_ host: HostRecord) -> String {
-        loginWords(host).map(quoted).joined(separator: " ")
+    /// A line that logs in and becomes another user, whose files a slot's are.
+    static func login(_ host: HostRecord, becoming user: String) -> String {
+        (loginWords(host) + ["sudo", "-i", "-u", quoted(user)]).map(quoted).joined(separator: " ")
     }
 
     /// What the host's shell is to run: the agent's program, as the agent's user.

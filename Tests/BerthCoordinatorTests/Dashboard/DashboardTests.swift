@@ -125,6 +125,24 @@ struct DashboardTests {
         }
     }
 
+    @Test func aSlotThatTakesNoRunSaysWhyUntilItDoes() async throws {
+        try await withDashboard { farm, browser in
+            let places = SlotPlaces(slot: "a", machine: "m", user: "u", agent: "a", state: "s", xcrun: "x", lock: "l")
+            let kept = KeptDevice(udid: "AB12", stage: .preserved, run: "r-1", attempt: "a-1", since: 5)
+            let full = OutcomeCause("preserved-budget-full", "1 device is preserved: release some")
+            try await farm.host.greet()
+            try farm.host.join("a", keeping: SlotKeeping(devices: [kept], refusal: full, places: places))
+            try await browser.wait(for: "1 device is preserved: release some", in: "#slots")
+            #expect(try await browser.text("#slots").contains("Held"))
+            #expect(try await browser.text("#slots").contains("1 device kept"))
+            #expect(try await browser.text("#summary").contains("1 held"))
+            let free = SlotKeeping(devices: [], refusal: nil, places: places)
+            try farm.host.say(.heartbeat(Heartbeat(sequence: 1, running: nil, keeping: free)), route: "a")
+            try await browser.wait(for: "Waits for a run", in: "#slots")
+            #expect(try await !browser.text("#slots").contains("kept"))
+        }
+    }
+
     @Test func aLostConnectionIsShownAndWhatWasMissedIsMadeUp() async throws {
         try await withDashboard { farm, browser in
             try await join(["a"], farm)

@@ -91,7 +91,8 @@ function slotRow(slot, work) {
         ]
         : [
           idleness(slot),
-          h("div", { class: "muted device" }, device.model, ", ", device.os.version, ", ", device.platform),
+          h("div", { class: "muted device" }, device.model, ", ", device.os.version, ", ", device.platform,
+            slot.kept ? `, ${count(slot.kept, "device")} kept` : ""),
         ]),
   );
 }
