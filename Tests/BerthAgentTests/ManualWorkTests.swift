@@ -110,4 +110,41 @@ import Testing
             try await host.serve()
         }
     }
+
+    @Test("X1: a running attempt is not disturbed: the shell gets the phone when it has ended")
+    func waitsForTheAttempt() async throws {
+        try await PhoneHost.run { phone in
+            let host = phone.host
+            try await phone.serve(["--status-timeout", "4"])
+            let coordinator = try await host.attach()
+            _ = try await coordinator.agentHello()
+            let good = try await phone.builds("correct")
+            let builds = [
+                good[0], try await TestBuild.scripted(#"{"verify": "hang"}"#, version: "2.0", in: host.bundles),
+            ]
+            try await coordinator.upload(builds)
+            try coordinator.send(.assign(try phone.assignment("a-1", 1, builds)), to: "sim-1")
+            try await coordinator.progress(of: "a-1", to: try #require(BuiltInCases.update.steps.last).title)
+            let work = try shell(
+                host,
+                """
+                echo "$BERTH_UDID" > "$root/began"
+                while [ ! -e "$root/done" ]; do sleep 0.05; done
+                """
+            )
+            let waiting = try await coordinator.keeping { $0.refusal?.code == "manual-work" }
+            #expect(waiting.refusal?.message.contains("waits for the device") == true)
+            #expect(host.read("began") == nil)
+            #expect(try await coordinator.report(of: "a-1").outcome == .failed)
+            try await eventually("the shell has the phone") { host.read("began")?.hasSuffix("\n") == true }
+            #expect(host.read("began") == phone.udid + "\n")
+            // The held phone is the person's to look at, and stays held.
+            let kept = try await coordinator.keeping { $0.refusal?.message.contains("works by hand") == true }
+            #expect(kept.devices.first?.stage == .held)
+            try Data().write(to: URL(fileURLWithPath: host.root + "/done"))
+            #expect(await work.wait() == .exited(0))
+            #expect(try await coordinator.keeping { $0.refusal?.code == "device-held" }.devices.count == 1)
+            #expect(try await coordinator.release(phone.udid, 1) == nil)
+        }
+    }
 }
