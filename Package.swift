@@ -57,7 +57,7 @@ var targets: [Target] = [
     ),
     .testTarget(
         name: "BerthAgentTests",
-        dependencies: ["BerthAgent", "BerthCore", "BerthSystem", "BerthArchive", "BerthTestSupport"],
+        dependencies: ["BerthAgent", "BerthCore", "BerthSystem", "BerthArchive", "BerthTestSupport", "CodeSignature"],
         exclude: ["Fixtures"]
     ),
 ]

@@ -26,7 +26,7 @@ package enum BundleSignature {
             return try CodeIdentity(executable: source)
         } catch let error as CodeSignatureError {
             let note = "the entitlements cannot be read: \(error)"
-            return CodeIdentity(entitlements: nil, source: nil, notes: [note])
+            return CodeIdentity(entitlements: nil, source: nil, isUnreadable: true, notes: [note])
         }
     }
 

@@ -19,6 +19,8 @@ package struct CodeIdentity: Sendable, Hashable {
     package let source: Source?
     /// What `codesign` can see of them: those of the signature, which a simulator build keeps apart from its own.
     package let signedEntitlements: PropertyListValue?
+    /// Whether the entitlements could not be read, so that their absence says nothing; a note says why.
+    package let isUnreadable: Bool
     /// What a person should know: forms that differ, slices that differ, an identifier that contradicts.
     package let notes: [String]
 
@@ -28,6 +30,7 @@ package struct CodeIdentity: Sendable, Hashable {
         entitlements: PropertyListValue?,
         source: Source?,
         signedEntitlements: PropertyListValue? = nil,
+        isUnreadable: Bool = false,
         notes: [String] = []
     ) {
         self.identifier = identifier
@@ -35,6 +38,7 @@ package struct CodeIdentity: Sendable, Hashable {
         self.entitlements = entitlements
         self.source = source
         self.signedEntitlements = signedEntitlements
+        self.isUnreadable = isUnreadable
         self.notes = notes
     }
 

@@ -49,6 +49,38 @@ struct BundleTests {
         }
     }
 
+    /// The executables of the reader's own tests.
+    private static func executable(_ name: String) throws -> [UInt8] {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return try DurableFile.read(folder.path + "/CodeSignatureTests/Fixtures/\(name)", limit: 1 << 20)
+    }
+
+    @Test("What a bundle may do is read from its executable; one that is damaged is noted and archived")
+    func signing() throws {
+        try withTemporaryFolder { folder in
+            let plist = """
+                <plist version="1.0"><dict><key>CFBundleIdentifier</key><string>com.example.product</string>
+                <key>CFBundleExecutable</key><string>Sample</string>
+                <key>CFBundleShortVersionString</key><string>1.0</string><key>CFBundleVersion</key><string>10</string>
+                <key>CFBundleSupportedPlatforms</key><array><string>iPhoneSimulator</string></array></dict></plist>
+                """
+            let bundle = try Self.makeBundle(in: folder, plist: plist)
+            let blobs = try BlobDirectory(path: "\(folder)/blobs")
+            func describe(_ executable: [UInt8]) throws -> BuildDescription {
+                try DurableFile.replace("\(bundle)/Sample", with: executable, mode: 0o755)
+                return try BundleInspector.describe(try Self.archive(bundle, blobs), in: blobs)
+            }
+            let whole = try Self.executable("demo-fat-iossim")
+            let signing = try #require(try describe(whole).signing)
+            #expect(signing.source == "section" && signing.accessGroups == ["ABCDE12345.com.example.demo"])
+            #expect(signing.identifier?.hasPrefix("demo-") == true && signing.teamIdentifier == nil)
+            #expect(signing.entitlements?.contains("<key>keychain-access-groups</key>") == true)
+            let cut = try #require(try describe(Array(whole.prefix(whole.count / 2))).signing)
+            #expect(cut.entitlements == nil && cut.notes.count == 1)
+            #expect(cut.notes.first?.contains("malformed at offset") == true, "\(cut.notes)")
+        }
+    }
+
     @Test func aBlobThatRottedIsNotInstalled() throws {
         try withTemporaryFolder { folder in
             let bundle = try Self.makeBundle(in: folder)

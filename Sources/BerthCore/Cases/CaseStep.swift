@@ -20,7 +20,9 @@ package enum CaseStep: Sendable, Hashable {
         case .launch(let launch): launch.title
         case .terminate: "terminate"
         case .reboot: "reboot"
-        case .fault(let fault): "fault \(fault.call.rawValue) \(fault.status)"
+        case .fault(let fault):
+            ["fault", fault.call.rawValue, "\(fault.status)", StatusCode(fault.status).name ?? ""]
+                .filter { !$0.isEmpty }.joined(separator: " ")
         case .lock: "lock"
         case .unlock: "unlock"
         }

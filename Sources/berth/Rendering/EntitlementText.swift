@@ -14,16 +14,23 @@ struct EntitlementText: Sendable {
 
     /// The changed lines with their explanation; `full` shows whole diffs, all changes, and what was noted.
     func text(width: Int, full: Bool, style: TextStyle) -> String {
-        guard let report = evidence.entitlements, let comparison = evidence.comparison else { return "" }
         let title = style.bold("ENTITLEMENTS (S1)")
-        var text: String
-        if comparison.changes.isEmpty {
-            let groups = evidence.accessGroups(.new)?.joined(separator: ", ") ?? "none"
-            text = "\(title)  unchanged; access groups: \(PlainText.safe(groups))\n"
-        } else {
-            text = "\(title)  changed from the \(comparison.old.rawValue) to the \(comparison.new.rawValue) build\n"
+        guard let report = evidence.entitlements else {
+            // Agents before this comparison left the files alone.
+            return evidence.launches.isEmpty ? "" : "\(title)  not compared in this attempt's evidence\n"
         }
-        let shown = full ? report.comparisons : [comparison]
+        var text = "\(title)  "
+        if let comparison = evidence.comparison {
+            if comparison.changes.isEmpty {
+                let groups = evidence.accessGroups(.new)?.joined(separator: ", ") ?? "none"
+                text += "unchanged; access groups: \(PlainText.safe(groups))\n"
+            } else {
+                text += "changed from the \(comparison.old.rawValue) to the \(comparison.new.rawValue) build\n"
+            }
+        } else {
+            text += report.builds.count < 2 ? "of one build only\n" : "cannot be compared\n"
+        }
+        let shown = full ? report.comparisons : Array(report.comparisons.prefix(1))
         for comparison in shown { text += changes(comparison, width: width, full: full, style: style) }
         for build in report.builds {
             var notes = build.signing.notes

@@ -55,6 +55,8 @@ struct EntitlementEvidence: Sendable {
         var comparisons: [EntitlementReport.Comparison] = []
         for (old, new) in pairs {
             guard let before = readings[old], let after = readings[new] else { continue }
+            // Against entitlements that nobody could read everything would seem to have changed.
+            guard !before.identity.isUnreadable, !after.identity.isUnreadable else { continue }
             let comparison = EntitlementComparison(
                 old: before.identity,
                 new: after.identity,
