@@ -81,14 +81,18 @@ struct RunLifeTests {
                 now: 9
             )
         )
+        let fifth = try #require(try await farm.start("alpha-1"))
+        try await farm.end(fifth, .errored)
+        let sixth = try #require(try await farm.start("beta-1"))
+        try await farm.end(sixth, .errored, host: "beta")
         let runs = try await farm.store.runs(batch: "b-1")
         #expect(runs.map(\.verdict) == [.unproven, .failed])
-        #expect(runs.first?.attempts.map(\.outcome) == [.errored, .void, .lost])
+        #expect(runs.first?.attempts.map(\.outcome) == [.errored, .void, .lost, .errored, .errored])
         #expect(try await farm.start("alpha-1") == nil)
         let entries = try await farm.store.ledger(.simulator).entries
         #expect(entries.filter(\.deciding).map(\.run) == ["r-2"])
-        #expect(entries.last?.cause?.code == "lease-ran-out")
-        #expect(try await farm.verifiedHead().length == 4)
+        #expect(entries.contains { $0.cause?.code == "lease-ran-out" })
+        #expect(try await farm.verifiedHead().length == 6)
     }
 
     @Test("A declined attempt leaves no entry, and its epoch is never used again", arguments: StoreKind.allCases)

@@ -160,6 +160,7 @@ struct StoreFixture {
     func end(
         _ assignment: Assignment,
         _ outcome: Outcome,
+        cause: String = "why",
         host: String = "alpha",
         os: OSPin = Self.os,
         signedBy signer: SigningKey? = nil,
@@ -170,7 +171,7 @@ struct StoreFixture {
             attempt: assignment.attempt,
             epoch: assignment.epoch,
             outcome: outcome,
-            cause: outcome == .passed ? nil : OutcomeCause("why", "because"),
+            cause: outcome == .passed ? nil : OutcomeCause(cause, "because"),
             checks: [CheckResult(id: .readable, state: outcome == .passed ? .held : .undecided)],
             steps: [],
             device: DeviceFacts(identity: "device", platform: .linuxSimulated, model: "Phone", os: os),

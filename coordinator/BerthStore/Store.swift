@@ -13,8 +13,6 @@ package final class Store: Sendable {
     private let looks: WorkQueue
     private let isClosed = Atomic(false)
 
-    /// How many attempts of a run may end without proof before the run is `unproven`.
-    package static let attemptLimit: Int64 = 3
     /// How many runs one batch may have.
     package static let batchLimit = 10_000
     /// How many operations that only read go on at once.

@@ -1,5 +1,5 @@
 /// What a run demands of a slot. Equal requirements form a requirement class.
-package struct Requirement: Sendable, Hashable, Codable {
+package struct Requirement: Sendable, Hashable, Codable, CustomStringConvertible {
     package let platform: Platform
     package let os: OSPin
     /// What the slot must be able to do, in order.
@@ -12,6 +12,11 @@ package struct Requirement: Sendable, Hashable, Codable {
         self.os = os
         self.features = Set(features).sorted()
         self.labels = labels
+    }
+
+    package var description: String {
+        let wanted = features + labels.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
+        return "\(platform.rawValue) \(os)" + (wanted.isEmpty ? "" : " with \(wanted.joined(separator: ", "))")
     }
 
     /// What a slot lacks to satisfy this; empty when it does.

@@ -65,7 +65,7 @@ extension API {
         )
         let (batch, isNew) = try await store.submit(op)
         if isNew { farm.changes.publish(.init(.batch, batch.id)) }
-        await farm.wake()
+        farm.wake()
         let warnings = resolver.warnings.isEmpty ? nil : resolver.warnings
         return Self.json(batch.with(warnings: warnings), status: isNew ? 201 : 200)
     }

@@ -38,7 +38,7 @@ extension API {
             )
         )
         if isNew { farm.changes.publish(.init(.batch, batch.id)) }
-        await farm.wake()
+        farm.wake()
         return Self.json(batch, status: isNew ? 201 : 200)
     }
 

@@ -79,7 +79,7 @@ extension Farm {
 
     /// Brings the store's view and the agent's together after a (re)connection, without granting anything twice.
     private func reconcile(_ hello: AgentHello, slot name: String, link: HostLink) async throws {
-        let mine = openLeases.values.first { $0.slot == name }
+        let mine = openLeases.of(slot: name)
         if let running = hello.running, running.attempt != mine?.attempt || running.epoch != mine?.epoch {
             let cancellation = Cancellation(
                 attempt: running.attempt,
@@ -140,7 +140,8 @@ extension Farm {
             cause: declination.cause,
             now: Timestamp.now().milliseconds
         )
-        if let run = openLeases.removeValue(forKey: declination.attempt)?.run { changes.publish(.init(.run, run)) }
+        if let run = openLeases[declination.attempt]?.run { changes.publish(.init(.run, run)) }
+        openLeases[declination.attempt] = nil
         changes.publish(.init(.slot, name))
         slots[name]?.pausedUntil = .now + .seconds(1)
     }
@@ -148,7 +149,7 @@ extension Farm {
     private func renew(_ heartbeat: Heartbeat, slot name: String, from link: HostLink) async throws {
         guard slots[name]?.link === link else { return }
         if let keeping = heartbeat.keeping { hear(keeping, slot: name) }
-        if let mine = openLeases.values.first(where: { $0.slot == name }) {
+        if let mine = openLeases.of(slot: name) {
             let vouched = heartbeat.running == AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
             if vouched || !mine.accepted { openLeases[mine.attempt]?.deadline = .now + leases.grantAfter }
             if mine.cancellation != nil { await tellCancellation(mine.attempt) }

@@ -23,10 +23,13 @@ package actor Farm {
     let log = Log(component: "farm")
     private let work: AsyncStream<Work>
     let addWork: AsyncStream<Work>.Continuation
+    /// One waiting call is enough: who looks, looks for all.
+    let wakes: AsyncStream<Void>
+    let wakeUps: AsyncStream<Void>.Continuation
 
     private var links: [String: HostLink] = [:]
     var slots: [String: SlotSession] = [:]
-    var openLeases: [String: OpenLease] = [:]
+    var openLeases = OpenLeases()
     /// Operators' orders to release devices.
     var releases = ReleaseOrders()
     /// Reasons to cancel attempts that the store has claimed and that have not arrived here yet.
@@ -47,6 +50,7 @@ package actor Farm {
         self.changes = changes
         self.open = open
         (work, addWork) = AsyncStream<Work>.makeStream()
+        (wakes, wakeUps) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Connects to all hosts and serves until the task is cancelled.
@@ -69,6 +73,8 @@ package actor Farm {
         for host in try await store.hosts() { keep(host) }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.sweep() }
+            group.addTask { await self.offerWork() }
+            group.addTask { await self.keepSchedule() }
             for await item in work {
                 switch item {
                 case .keepHost(let link): group.addTask { await link.run() }
@@ -87,11 +93,6 @@ package actor Farm {
         try await store.addHost(host, now: Timestamp.now().milliseconds)
         keep(host)
         changes.publish(.init(.host, host.name))
-    }
-
-    /// Offers queued runs to every idle slot.
-    package func wake() {
-        for slot in slots.values where isFree(slot) { addWork.yield(.dispatch(slot: slot.name)) }
     }
 
     /// The hosts with what is known of them now.
@@ -192,10 +193,10 @@ package actor Farm {
         addWork.yield(.keepHost(link))
     }
 
-    private func isFree(_ slot: SlotSession) -> Bool {
+    func isFree(_ slot: SlotSession) -> Bool {
         slot.link != nil && slot.keeping?.refusal == nil && !slot.dispatching
             && (slot.pausedUntil.map { $0 < .now } ?? true)
-            && !openLeases.values.contains { $0.slot == slot.name }
+            && openLeases.of(slot: slot.name) == nil
     }
 
     // MARK: - Assigning
@@ -245,7 +246,7 @@ package actor Farm {
 
     /// Offers attempts again whose delivery was cut off, or never began, to slots that are there.
     func resumeDeliveries() {
-        for lease in openLeases.values where lease.needsDelivery && !lease.accepted {
+        for lease in openLeases.all where lease.needsDelivery && !lease.accepted {
             guard let slot = slots[lease.slot], slot.link != nil, !slot.dispatching else { continue }
             addWork.yield(.redeliver(attempt: lease.attempt))
         }
@@ -300,13 +301,12 @@ package actor Farm {
 
     // MARK: - Leases
 
-    /// Gives up attempts whose lease has ended, and offers work to slots whose pause has.
+    /// Gives up attempts whose lease has ended.
     private func sweep() async {
-        var lastWake = ContinuousClock.now
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(200))
             let now = ContinuousClock.now
-            for lease in openLeases.values {
+            for lease in openLeases.all {
                 if lease.deadline < now {
                     await abandon(
                         lease.attempt,
@@ -320,10 +320,6 @@ package actor Farm {
                 }
             }
             resumeDeliveries()
-            if now - lastWake > .seconds(1) {
-                lastWake = now
-                wake()
-            }
         }
     }
 

@@ -3,6 +3,7 @@ enum RecordID: String {
     case batch = "b"
     case run = "r"
     case attempt = "a"
+    case reservation = "v"
 
     /// The written form.
     func text(_ number: Int64) -> String { "\(rawValue)-\(number)" }

@@ -11,13 +11,14 @@ struct RunRecord: Sendable {
         self.state = state
     }
 
-    /// From a row with `run`, `run_state`, `attempt_state` and `cancel_requested`.
+    /// From a row with `run`, `run_state`, `attempt_state`, `cancel_requested` and `expire_requested`.
     init(_ row: DatabaseRow) throws {
         number = try row.integer("run")
         state = RunStateMachine(
             run: try row.word(RunState.self, "run_state"),
             attempt: try row.word(AttemptState.self, "attempt_state"),
-            endRequest: try row.bool("cancel_requested") ? .cancel : nil
+            endRequest: try row.bool("cancel_requested")
+                ? .cancel : try row.bool("expire_requested") ? .expire : nil
         )
     }
 }
@@ -38,7 +39,7 @@ extension Store {
         let changed = try connection.execute(
             """
             UPDATE run SET state = ?, verdict = ?, finished_at = ?, last_host = coalesce(?, last_host),
-                cancel_requested = CASE WHEN ? = 'queued' THEN 0 ELSE cancel_requested END
+                cancel_requested = CASE WHEN CAST(? AS TEXT) = 'queued' THEN 0 ELSE cancel_requested END
             WHERE number = ? AND state = ?
             """,
             [

@@ -16,7 +16,7 @@ extension Store {
     ) throws -> [OpenAttempt] {
         try connection.rows(
             """
-            SELECT attempt.*, run.cancel_requested FROM attempt JOIN run ON run.number = attempt.run
+            SELECT attempt.*, run.cancel_requested, run.expire_requested FROM attempt JOIN run ON run.number = attempt.run
             WHERE attempt.state IN ('assigned', 'running') \(condition) ORDER BY attempt.number
             """,
             parameters
@@ -29,7 +29,7 @@ extension Store {
                 host: try row.text("host"),
                 state: try row.word(AttemptState.self, "state"),
                 assignedAt: try row.integer("assigned_at"),
-                isCancelRequested: try row.bool("cancel_requested")
+                isCancelRequested: try row.bool("cancel_requested") || row.bool("expire_requested")
             )
         }
     }
@@ -49,7 +49,8 @@ extension Store {
         guard let number = RecordID.attempt.number(attempt), let epoch = Int64(exactly: epoch) else { return nil }
         return try connection.firstRow(
             """
-            SELECT attempt.run, attempt.state AS attempt_state, run.state AS run_state, run.cancel_requested
+            SELECT attempt.run, attempt.state AS attempt_state, run.state AS run_state, run.cancel_requested,
+                run.expire_requested
             FROM attempt JOIN run ON run.number = attempt.run
             WHERE attempt.number = ? AND attempt.epoch = ? AND attempt.state IN ('assigned', 'running')
             \(connection.dialect.forUpdate)
@@ -66,7 +67,7 @@ extension Store {
             guard let number = RecordID.run.number(id),
                 try connection.firstRow("SELECT 1 FROM run WHERE number = ?", [.integer(number)]) != nil
             else { throw StoreError.unknownRun(id: id) }
-            return try Self.cancelRuns("run.number = ?", number, now: now, connection)
+            return try Self.cancelRuns("run.number = ?", .integer(number), now: now, connection)
         }
     }
 
@@ -78,13 +79,30 @@ extension Store {
             guard let number = RecordID.batch.number(id),
                 try connection.firstRow("SELECT 1 FROM batch WHERE number = ?", [.integer(number)]) != nil
             else { throw StoreError.unknownBatch(id: id) }
-            return try Self.cancelRuns("run.batch = ?", number, now: now, connection)
+            return try Self.cancelRuns("run.batch = ?", .integer(number), now: now, connection)
+        }
+    }
+
+    /// Cancels all runs of a submitter that have no end yet.
+    /// - Returns: open attempts whose agents must be told, and how many runs it concerned.
+    package func cancelSubmitter(
+        _ submitter: String,
+        now: Int64
+    ) async throws(StoreError) -> (open: [OpenAttempt], runs: Int) {
+        try await change("cancel all runs of \(submitter)") { connection in
+            let condition = "run.lane IN (SELECT number FROM lane WHERE submitter = ?)"
+            let count = try connection.firstRow(
+                "SELECT count(*) FROM run WHERE state IN ('queued', 'assigned', 'running') AND \(condition)",
+                [.text(submitter)]
+            )
+            let open = try Self.cancelRuns(condition, .text(submitter), now: now, connection)
+            return (open, Int(try count?.integer(0) ?? 0))
         }
     }
 
     private static func cancelRuns(
         _ condition: String,
-        _ number: Int64,
+        _ parameter: DatabaseValue,
         now: Int64,
         _ connection: any StoreConnection
     ) throws -> [OpenAttempt] {
@@ -94,13 +112,13 @@ extension Store {
             UPDATE run SET state = 'cancelled', verdict = 'cancelled', finished_at = ?
             WHERE state = 'queued' AND \(condition)
             """,
-            [.integer(now), .integer(number)]
+            [.integer(now), parameter]
         )
         try connection.execute(
             "UPDATE run SET cancel_requested = 1 WHERE state IN ('assigned', 'running') AND \(condition)",
-            [.integer(number)]
+            [parameter]
         )
-        let open = try openAttempts("AND \(condition)", [.integer(number)], connection)
+        let open = try openAttempts("AND \(condition)", [parameter], connection)
         for attempt in open { try connection.announce(.cancellation(run: attempt.run)) }
         return open
     }

@@ -18,12 +18,12 @@ extension Store {
             }
             let batch = try connection.insert(
                 """
-                INSERT INTO batch (submitter, idempotency_key, content, name, replay, submitted_at)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO batch (submitter, idempotency_key, content, name, replay, deadline, submitted_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     .text(op.submitter), .init(op.idempotencyKey), .text(content), .init(op.name),
-                    try op.replay.map { try .json($0) } ?? .null, .integer(op.now),
+                    try op.replay.map { try .json($0) } ?? .null, .init(op.deadline), .integer(op.now),
                 ]
             )
             for run in op.runs {

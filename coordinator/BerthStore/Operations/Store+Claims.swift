@@ -32,7 +32,7 @@ extension Store {
                 return try Self.assignmentRows(try open.integer("number"), connection)
             }
             let host = try known.text("host")
-            guard let next = try Self.nextRun(slot, host: host, now: now, connection) else { return nil }
+            guard let next = try Self.nextRun(known, now: now, connection) else { return nil }
             try Self.move(next.run, .claimed, attempt: nil, host: host, now: now, connection)
             try connection.execute(
                 "UPDATE submitter_share SET served = served + 1 WHERE submitter = ?",
@@ -60,34 +60,67 @@ extension Store {
     }
 
     private static func nextRun(
-        _ slot: String,
-        host: String,
+        _ row: DatabaseRow,
         now: Int64,
         _ connection: any StoreConnection
     ) throws -> (run: RunRecord, submitter: String)? {
-        let rows = try connection.rows(lanesQuery, [.text(slot)])
+        let name = try row.text("name")
+        let rows = try connection.rows(lanesQuery, [.text(name)])
         guard !rows.isEmpty else { return nil }
-        let lanes = try rows.map { row in
-            WaitingLane(
-                number: try row.integer("number"),
-                submitter: try row.text("submitter"),
-                priority: try row.integer("priority"),
-                served: try row.integer("served"),
-                oldestRun: try row.integer("oldest"),
-                oldestSubmittedAt: try row.integer("submitted_at")
+        let host = try row.text("host")
+        let slot = SlotStanding(
+            name: name,
+            host: host,
+            offer: try offer(row),
+            services: try services(slot: name, host: host, connection),
+            reservations: try reservations(of: name, now: now, connection),
+            openAttempt: nil
+        )
+        let limits = try usedLimits(connection)
+        let eligible = try rows.filter { row in
+            let requirement = try requirement(row)
+            let submitter = try row.text("submitter")
+            let run = RunStanding(
+                requirement: requirement,
+                submitter: submitter,
+                batch: nil,
+                limits: limits.concerning(submitter: submitter, labels: requirement.labels)
             )
+            return Eligibility.obstacles(run, slot).isEmpty
         }
-        let ordered = SchedulingOrder.ordered(lanes, now: now)
+        let ordered = SchedulingOrder.ordered(try eligible.map(waitingLane), now: now)
         // First come runs whose last attempt was elsewhere; the slot's own host gets them back only if nothing else waits.
         for avoided in [host, ""] {
             for lane in ordered {
-                let row = try connection.firstRow(
-                    nextInLaneQuery + " " + connection.dialect.skipLocked,
-                    [.integer(lane.number), .text(avoided)]
-                )
-                guard let row else { continue }
-                return (RunRecord(number: try row.integer("number"), state: .init(run: .queued)), lane.submitter)
+                guard let run = try nextInLane(lane, avoiding: avoided, slot, connection) else { continue }
+                return (RunRecord(number: run, state: .init(run: .queued)), lane.submitter)
             }
+        }
+        return nil
+    }
+
+    private static func nextInLane(
+        _ lane: WaitingLane,
+        avoiding host: String,
+        _ slot: SlotStanding,
+        _ connection: any StoreConnection
+    ) throws -> Int64? {
+        let locking = " " + connection.dialect.skipLocked
+        let batches = slot.reservations.compactMap(\.batch).compactMap(RecordID.batch.number)
+        // A label that the lane has admits all of its runs.
+        let isOpen = slot.reservations.count == batches.count && !batches.isEmpty ? false : true
+        if isOpen || lane.submitter == Eligibility.healthCheckSubmitter {
+            return try connection.firstRow(nextInLaneQuery + locking, [.integer(lane.number), .text(host)])?.integer(0)
+        }
+        for batch in batches {
+            let row = try connection.firstRow(
+                """
+                SELECT number FROM run WHERE batch = ? AND lane = ? AND state = 'queued'
+                    AND (last_host IS NULL OR last_host <> ?) ORDER BY number LIMIT 1
+                """ + locking,
+                [.integer(batch), .integer(lane.number), .text(host)]
+            )
+            if let row { return try row.integer(0) }
         }
         return nil
     }
@@ -95,8 +128,10 @@ extension Store {
     /// The lanes of a slot in which runs wait, each with its oldest run: one seek a lane.
     package static let lanesQuery = """
         SELECT lane.number, lane.submitter, lane.priority, coalesce(share.served, 0) AS served,
-            oldest.number AS oldest, oldest.submitted_at
+            oldest.number AS oldest, oldest.submitted_at,
+            class.platform, class.os_version, class.os_build, class.features, class.labels
         FROM slot_class JOIN lane ON lane.class = slot_class.class AND lane.waiting > 0
+        JOIN requirement_class AS class ON class.number = lane.class
         LEFT JOIN submitter_share AS share ON share.submitter = lane.submitter
         JOIN run AS oldest ON oldest.number = (
             SELECT run.number FROM run WHERE run.lane = lane.number AND run.state = 'queued'

@@ -133,7 +133,7 @@ extension Store {
     private static func attemptRow(_ number: Int64, _ connection: any StoreConnection) throws -> DatabaseRow? {
         try connection.firstRow(
             """
-            SELECT attempt.*, attempt.state AS attempt_state, run.state AS run_state, run.batch, run.cancel_requested,
+            SELECT attempt.*, attempt.state AS attempt_state, run.state AS run_state, run.batch, run.cancel_requested, run.expire_requested,
                 run.pins AS pins_number, pins.bytes AS pins, device.agent_key
             FROM attempt JOIN run ON run.number = attempt.run JOIN pins ON pins.number = run.pins
             JOIN device ON device.identity = attempt.device
@@ -154,22 +154,35 @@ extension Store {
     ) throws {
         let attempt = try row.integer("number")
         let run = try RunRecord(row)
+        let blame = RetryClass(ending.outcome, cause: ending.cause)
+        let earlier = try blame.map { try unprovenAttempts(run.number, $0, connection) } ?? (same: 0, all: 0)
+        // Whichever limit is nearer: of this kind of failure, or of all.
+        let limit = min((blame?.limit ?? 0) - earlier.same, RetryClass.totalLimit - earlier.all)
         let history = RunStateMachine.History(
-            unproven: ending.outcome.decides ? 0 : try unprovenAttempts(run.number, connection),
-            limit: Int(attemptLimit),
+            unproven: 0,
+            limit: limit,
             isContradicted: try isContradicted(ending.outcome, pins: try row.value("pins_number"), connection)
         )
         try connection.execute(
             """
-            UPDATE attempt SET state = 'ended', outcome = ?, cause = ?, report = ?, ended_at = ? WHERE number = ?
+            UPDATE attempt SET state = 'ended', outcome = ?, cause = ?, report = ?, ended_at = ?, retry_class = ?
+            WHERE number = ?
             """,
             [
                 .text(ending.outcome.rawValue), try ending.cause.map { try .json($0) } ?? .null, .init(report),
-                .integer(now), .integer(attempt),
+                .integer(now), .init(blame?.rawValue), .integer(attempt),
             ]
         )
         try appendEntry(row, pins, ending, now: now, connection)
         try move(run, .ended(ending.outcome, history), attempt: attempt, now: now, connection)
+        try judgeSlot(
+            try row.text("slot"),
+            outcome: ending.outcome,
+            blame: blame,
+            cause: ending.cause,
+            now: now,
+            connection
+        )
         try connection.announce(.ledger(pins.kind.rawValue))
     }
 
@@ -232,13 +245,19 @@ extension Store {
         ) != nil
     }
 
-    /// How many attempts of a run have ended without proof, the one that is just ending not counted.
-    private static func unprovenAttempts(_ run: Int64, _ connection: any StoreConnection) throws -> Int {
-        try Int(
-            connection.firstRow(
-                "SELECT count(*) FROM attempt WHERE run = ? AND outcome IN ('errored', 'void', 'lost')",
-                [.integer(run)]
-            )?.integer(0) ?? 0
+    /// How many attempts of a run have ended without proof, for the same blame and in all, the one that is just ending
+    /// not counted.
+    private static func unprovenAttempts(
+        _ run: Int64,
+        _ blame: RetryClass,
+        _ connection: any StoreConnection
+    ) throws -> (same: Int, all: Int) {
+        let rows = try connection.rows(
+            "SELECT retry_class FROM attempt WHERE run = ? AND outcome IN ('errored', 'void', 'lost')",
+            [.integer(run)]
         )
+        // Those that were recorded before blame was are counted for each.
+        let same = try rows.count { try $0.optionalText("retry_class") ?? blame.rawValue == blame.rawValue }
+        return (same, rows.count)
     }
 }

@@ -34,6 +34,8 @@ package struct SubmitOp: Sendable {
     package let priority: Int
     /// What the batch replays.
     package let replay: ReplayRequest?
+    /// When what has no end yet expires, in milliseconds since 1970.
+    package let deadline: Int64?
     /// Milliseconds since 1970.
     package let now: Int64
 
@@ -45,6 +47,7 @@ package struct SubmitOp: Sendable {
         runs: [SubmittedRun],
         priority: Int,
         replay: ReplayRequest? = nil,
+        deadline: Int64? = nil,
         now: Int64
     ) {
         self.submitter = submitter
@@ -54,6 +57,7 @@ package struct SubmitOp: Sendable {
         self.runs = runs
         self.priority = priority
         self.replay = replay
+        self.deadline = deadline
         self.now = now
     }
 
@@ -94,6 +98,7 @@ package struct SubmitOp: Sendable {
         if runs.contains(where: { $0.pins.path.count < 2 }) {
             return "it needs paths of an old and a new build at least"
         }
+        if let deadline, deadline <= now { return "its deadline has passed already: choose a later one" }
         if let run = runs.first(where: { $0.repeats < 1 }) { return "repeats must be 1 or more, not \(run.repeats)" }
         let limit = Store.batchLimit
         var count = 0

@@ -1,0 +1,180 @@
+import BerthCore
+import SQLiteDatabase
+
+/// Taking parts of the farm out of use, and back.
+extension Store {
+    /// After so many attempts in a row that speak against a slot it is quarantined.
+    package static let failureLimit: Int64 = 3
+    /// How long a quarantined slot waits from one health check to the next, in milliseconds.
+    package static let healthCheckPause: Int64 = 10 * 60 * 1000
+
+    /// Takes a part of the farm out of use; what runs there goes on to its end.
+    /// - Throws: `StoreError.unknownHost`, `.unknownSlot`
+    package func takeOutOfUse(
+        _ scope: ServiceScope,
+        _ state: ServiceState.State,
+        reason: String,
+        actor: String,
+        now: Int64
+    ) async throws(StoreError) -> ServiceState {
+        try await change("take \(scope) out of use") { connection in
+            try Self.requireKnown(scope, connection)
+            let service = ServiceState(scope: scope, state: state, reason: reason, actor: actor, since: now)
+            try Self.put(service, connection)
+            try connection.announce(.hosts)
+            return service
+        }
+    }
+
+    /// Puts a part of the farm back into use.
+    /// - Returns: what it was out of use for; nil if it was in use.
+    /// - Throws: `StoreError.unknownHost`, `.unknownSlot`
+    package func resume(_ scope: ServiceScope, actor: String, now: Int64) async throws(StoreError) -> ServiceState? {
+        try await change("resume \(scope)") { connection in
+            try Self.requireKnown(scope, connection)
+            let row = try connection.firstRow(
+                "DELETE FROM service_state WHERE kind = ? AND name = ? RETURNING *",
+                [.text(scope.kind), .text(scope.name)]
+            )
+            if case .slot(let name) = scope {
+                try connection.execute("UPDATE slot SET failures = 0 WHERE name = ?", [.text(name)])
+            }
+            try connection.announce(.hosts)
+            try connection.announce(.work)
+            return try row.map(Self.serviceState)
+        }
+    }
+
+    /// All parts that are out of use.
+    package func services() async throws(StoreError) -> [ServiceState] {
+        try await look("list what is out of use") { connection in
+            try connection.rows("SELECT * FROM service_state ORDER BY kind, name").map(Self.serviceState)
+        }
+    }
+
+    /// Quarantined slots that are due for a health check, each with pins that passed on its platform and system before.
+    /// Marks them as checked.
+    package func dueHealthChecks(now: Int64) async throws(StoreError) -> [(slot: String, pins: Pins)] {
+        try await change("look for slots to be checked") { connection in
+            let due = try connection.rows(
+                """
+                SELECT slot.* FROM service_state JOIN slot ON slot.name = service_state.name
+                WHERE service_state.kind = 'slot' AND service_state.state = 'quarantined'
+                    AND coalesce(service_state.checked_at, service_state.since) <= ?
+                """,
+                [.integer(now - Self.healthCheckPause)]
+            )
+            var checks: [(slot: String, pins: Pins)] = []
+            for slot in due {
+                let name = try slot.text("name")
+                try connection.execute(
+                    "UPDATE service_state SET checked_at = ? WHERE kind = 'slot' AND name = ?",
+                    [.integer(now), .text(name)]
+                )
+                let waits = try connection.firstRow(
+                    """
+                    SELECT 1 FROM lane JOIN requirement_class AS class ON class.number = lane.class
+                    WHERE lane.submitter = ? AND lane.waiting > 0 AND class.labels = ? LIMIT 1
+                    """,
+                    [.text(Eligibility.healthCheckSubmitter), try .json(["slot": name])]
+                )
+                guard waits == nil else { continue }
+                let offer = try Self.offer(slot)
+                let known = try connection.rows(
+                    """
+                    SELECT pins.bytes FROM ledger_entry JOIN pins ON pins.number = ledger_entry.pins
+                    WHERE ledger_entry.ledger = ? AND ledger_entry.outcome = 'passed'
+                    ORDER BY ledger_entry.sequence DESC LIMIT 1000
+                    """,
+                    [.text(offer.platform.kind.rawValue)]
+                )
+                for row in known {
+                    let pins = try row.json(Pins.self, "bytes")
+                    guard pins.platform == offer.platform, pins.os == offer.os else { continue }
+                    checks.append((name, pins))
+                    break
+                }
+            }
+            return checks
+        }
+    }
+
+    /// Counts how attempts end on a slot: a proof sets it right, too many in a row that speak against it quarantine it.
+    static func judgeSlot(
+        _ slot: String,
+        outcome: Outcome,
+        blame: RetryClass?,
+        cause: OutcomeCause?,
+        now: Int64,
+        _ connection: any StoreConnection
+    ) throws {
+        if outcome.decides {
+            try connection.execute("UPDATE slot SET failures = 0 WHERE name = ? AND failures > 0", [.text(slot)])
+            let left = try connection.execute(
+                "DELETE FROM service_state WHERE kind = 'slot' AND name = ? AND state = 'quarantined'",
+                [.text(slot)]
+            )
+            if left > 0 { try connection.announce(.hosts) }
+            return
+        }
+        guard let blame, blame.blamesSlot else { return }
+        let failures = try connection.firstRow(
+            "UPDATE slot SET failures = failures + 1 WHERE name = ? RETURNING failures",
+            [.text(slot)]
+        )?.integer(0)
+        guard let failures, failures >= failureLimit else { return }
+        let known = try connection.firstRow(
+            "SELECT 1 FROM service_state WHERE kind = 'slot' AND name = ?",
+            [.text(slot)]
+        )
+        guard known == nil else { return }
+        let reason =
+            "\(failures) attempts in a row proved nothing here, the last one: \(cause?.description ?? "no cause")"
+        try put(
+            ServiceState(scope: .slot(slot), state: .quarantined, reason: reason, actor: "the scheduler", since: now),
+            connection
+        )
+        try connection.announce(.hosts)
+    }
+
+    private static func put(_ service: ServiceState, _ connection: any StoreConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO service_state (kind, name, state, reason, actor, since) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (kind, name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
+                actor = excluded.actor, since = excluded.since, checked_at = NULL
+            """,
+            [
+                .text(service.kind), .text(service.name), .text(service.state.rawValue), .text(service.reason),
+                .text(service.actor), .integer(service.since),
+            ]
+        )
+    }
+
+    private static func requireKnown(_ scope: ServiceScope, _ connection: any StoreConnection) throws {
+        switch scope {
+        case .farm: break
+        case .host(let name):
+            guard try connection.firstRow("SELECT 1 FROM host WHERE name = ?", [.text(name)]) != nil else {
+                throw try unknownHost(name, connection)
+            }
+        case .slot(let name):
+            guard try connection.firstRow("SELECT 1 FROM slot WHERE name = ?", [.text(name)]) != nil else {
+                throw StoreError.unknownSlot(name: name)
+            }
+        }
+    }
+
+    static func serviceState(_ row: DatabaseRow) throws -> ServiceState {
+        guard let scope = ServiceScope(kind: try row.text("kind"), name: try row.text("name")) else {
+            throw FormatError(document: "stored service state", problem: "its kind and name do not go together")
+        }
+        return ServiceState(
+            scope: scope,
+            state: try row.word(ServiceState.State.self, "state"),
+            reason: try row.text("reason"),
+            actor: try row.text("actor"),
+            since: try row.integer("since")
+        )
+    }
+}
