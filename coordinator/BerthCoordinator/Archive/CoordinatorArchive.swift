@@ -99,24 +99,30 @@ package actor CoordinatorArchive {
         try blobs.check(blob)
     }
 
-    /// What is missing or damaged of a build, in words, after reading every byte of it. Other work goes on in between.
+    /// What is missing or damaged of a build, in words, after reading every byte of it. Other work goes on meanwhile.
     nonisolated func faults(of build: Digest) async -> [String] {
+        let blobs = blobs
+        return await withCheckedContinuation { continuation in
+            Threads.detach(name: "check build") { continuation.resume(returning: Self.faults(of: build, in: blobs)) }
+        }
+    }
+
+    private static func faults(of build: Digest, in blobs: BlobDirectory) -> [String] {
         let manifest: BuildManifest
         do {
-            manifest = try await self.manifest(build)
+            manifest = try BuildManifest.parse(try blobs.read(build, limit: manifestLimit))
         } catch {
             return ["its manifest cannot be used: \(error)"]
         }
-        var faults: [String] = []
-        for entry in manifest.entries {
-            guard let digest = entry.digest, let size = entry.size else { continue }
+        return manifest.entries.compactMap { entry in
+            guard let digest = entry.digest, let size = entry.size else { return nil }
             do {
-                try await check(BlobReference(digest: digest, size: size))
+                try blobs.check(BlobReference(digest: digest, size: size))
+                return nil
             } catch {
-                faults.append("file \(entry.path): \(error)")
+                return "file \(entry.path): \(error)"
             }
         }
-        return faults
     }
 
     /// All blobs that a host needs to install a build, its manifest among them.
