@@ -113,7 +113,7 @@ struct InventoryTests {
             Issue.record("it was opened")
         } catch let error as StoreError {
             #expect(error.code == "newer-schema")
-            #expect("\(error)".contains("version 77") && "\(error)".contains("up to 5"))
+            #expect("\(error)".contains("version 77") && "\(error)".contains("up to 6"))
         }
     }
 }

@@ -25,18 +25,19 @@ package struct Coordinator: Sendable {
             holder: "berth-coordinator, process \(ProcessInfo.processInfo.processIdentifier)"
         )
         defer { lock.release() }
+        let identity = try identity()
         let store =
             if let database = configuration.database {
-                try await Store.open(postgres: database)
+                try await Store.open(postgres: database, coordinator: identity)
             } else {
                 try await Store.open(path: "\(folder)/store.sqlite")
             }
-        let archive = try CoordinatorArchive(path: "\(folder)/archive")
+        let archive = try CoordinatorArchive(path: configuration.archiveFolder ?? "\(folder)/archive")
         try await prepare(store)
         let ssh = SSHEventLoopGroup(count: configuration.sshThreads)
         try ssh.start()
         let farm = Farm(
-            name: try identity(),
+            name: identity,
             store: store,
             archive: archive,
             leases: configuration.leases,
@@ -62,7 +63,7 @@ package struct Coordinator: Sendable {
         ready(url)
         let result: Result<Void, any Error>
         do {
-            try await farm.run()
+            try await farm.run(url: url)
             result = .success(())
         } catch {
             result = .failure(error)
@@ -88,7 +89,17 @@ package struct Coordinator: Sendable {
         guard access(path, F_OK) != 0 else { return }
         let token = Hex.encode(RandomBytes.make(24))
         // The file comes last: a crash in between leaves an unknown token behind, never a known one.
-        try await store.addToken(name: "admin", hash: Digest.sha256(of: Array(token.utf8)), role: "admin", now: now)
+        do {
+            try await store.addToken(
+                name: "admin",
+                hash: Digest.sha256(of: Array(token.utf8)),
+                role: "admin",
+                now: now
+            )
+        } catch StoreError.tokenTaken {
+            log.notice("The store has an admin token already, made by the coordinator that was first", [:])
+            return
+        }
         try DurableFile.replace(path, with: Array("\(token)\n".utf8))
         log.notice("Made the first token", ["file": path])
     }

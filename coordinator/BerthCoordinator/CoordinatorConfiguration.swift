@@ -11,6 +11,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var port: UInt16
     /// Where the store is, as a connection string of PostgreSQL; absent: a file in the data folder.
     package var database: String?
+    /// Folder of the archive, which coordinators on one database share; absent: in the data folder.
+    package var archiveFolder: String?
     package var leases: LeasePolicy
     /// How many threads serve the SSH connections.
     package var sshThreads: Int

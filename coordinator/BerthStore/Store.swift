@@ -12,6 +12,8 @@ package final class Store: Sendable {
     private let changes: WorkQueue
     private let looks: WorkQueue
     private let isClosed = Atomic(false)
+    /// Who uses this store, and must hold the hosts on whose slots it acts; absent where nobody else can.
+    let coordinator: String?
 
     /// How many runs one batch may have.
     package static let batchLimit = 10_000
@@ -23,8 +25,9 @@ package final class Store: Sendable {
     package let notices: AsyncStream<StoreNotice?>
     private let tell: AsyncStream<StoreNotice?>.Continuation
 
-    private init(_ driver: any StoreDriver) {
+    private init(_ driver: any StoreDriver, _ coordinator: String?) {
         self.driver = driver
+        self.coordinator = coordinator
         changes = WorkQueue(driver, writing: true, threads: 1)
         looks = WorkQueue(driver, writing: false, threads: Self.readers)
         (notices, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
@@ -41,19 +44,21 @@ package final class Store: Sendable {
     ///
     /// - Throws: `StoreError`, for instance `.newerSchema`.
     package static func open(path: String, sizeLimit: Int64? = nil) async throws(StoreError) -> Store {
-        try await open(SQLiteDriver(path: path, sizeLimit: sizeLimit))
+        try await open(SQLiteDriver(path: path, sizeLimit: sizeLimit), nil)
     }
 
     /// Opens a store in a database of a PostgreSQL server, which several coordinators may share.
     ///
-    /// - Parameter postgres: a connection string of libpq: `host=… dbname=…` or `postgresql://…`.
+    /// - Parameters:
+    ///   - postgres: a connection string of libpq: `host=… dbname=…` or `postgresql://…`.
+    ///   - coordinator: whose store this is: what it does to slots of hosts that it does not hold is refused.
     /// - Returns: the open store.
     /// - Throws: `StoreError`, for instance `.newerSchema` or `.unreachable`.
-    package static func open(postgres: String) async throws(StoreError) -> Store {
-        try await open(PostgresDriver(conninfo: postgres))
+    package static func open(postgres: String, coordinator: String? = nil) async throws(StoreError) -> Store {
+        try await open(PostgresDriver(conninfo: postgres), coordinator)
     }
 
-    private static func open(_ driver: any StoreDriver) async throws(StoreError) -> Store {
+    private static func open(_ driver: any StoreDriver, _ coordinator: String?) async throws(StoreError) -> Store {
         // Before there are threads that read: they must not see a half-made schema.
         try await Self.onThread(name: "berth store") { () throws(StoreError) in
             let session = try driver.connect(readOnly: false)
@@ -63,7 +68,7 @@ package final class Store: Sendable {
                 throw StoreError("open the store \(driver.name)", error)
             }
         }
-        let store = Store(driver)
+        let store = Store(driver, coordinator)
         if driver.isShared { store.listen() }
         return store
     }

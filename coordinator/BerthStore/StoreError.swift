@@ -15,6 +15,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case hostTaken(name: String)
     case invalidName(what: String, name: String)
     case unknownSlot(name: String)
+    /// Another coordinator, or none, acts on the host now.
+    case hostNotHeld(host: String, holder: String?)
     /// The slot's name is in use on another host.
     case slotOfOtherHost(slot: String, host: String)
     /// The agent of a known device shows another signing key than the one pinned at its first hello.
@@ -64,6 +66,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .hostTaken: "host-taken"
         case .invalidName: "invalid-name"
         case .unknownSlot: "unknown-slot"
+        case .hostNotHeld: "host-not-held"
         case .slotOfOtherHost: "slot-of-other-host"
         case .agentKeyChanged: "agent-key-changed"
         case .epochOutOfRange: "epoch-out-of-range"
@@ -100,6 +103,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .invalidName(let what, let name):
             "\(name.debugDescription) cannot name a \(what): use 1 to 64 letters, digits, dots, dashes and underscores"
         case .unknownSlot(let name): "no agent has reported a slot called \(name.debugDescription) yet"
+        case .hostNotHeld(let host, let holder):
+            "host \(host) is not this coordinator's any more, but \(holder ?? "nobody")'s"
         case .slotOfOtherHost(let slot, let host):
             "slot \(slot) belongs to host \(host): give the slots of different hosts different names"
         case .agentKeyChanged(let slot, let pinned, let shown):

@@ -13,6 +13,8 @@ struct Main {
           --data FOLDER          store, archive and tokens; made if absent
           --database CONNINFO    keep the store in a PostgreSQL database (postgresql://user@host/name, or host=… dbname=…)
                                  instead of a file; a password belongs into PGPASSFILE
+          --archive FOLDER       where builds and evidence are kept (default DATA/archive); coordinators on one database
+                                 share it
           --listen ADDRESS:PORT  where the API listens (default 127.0.0.1:8750; port 0: any free one, written to FOLDER/address)
           --lease-seconds N      length of an attempt's lease, 2 to 3600 (default 15)
           --ssh-threads N        threads that serve the SSH connections, 1 to 64 (default: one a processor, at most 4)
@@ -25,7 +27,7 @@ struct Main {
         """
 
     private static let options = [
-        "--data", "--database", "--listen", "--lease-seconds", "--ssh-threads", "--gate-policy",
+        "--data", "--database", "--archive", "--listen", "--lease-seconds", "--ssh-threads", "--gate-policy",
     ]
 
     static func main() async {
@@ -81,6 +83,7 @@ struct Main {
         guard let data = options["--data"] else { return .failure(Stop(problem: "--data is missing")) }
         var configuration = CoordinatorConfiguration(dataFolder: data)
         configuration.database = options["--database"]
+        configuration.archiveFolder = options["--archive"]
         if let listen = options["--listen"] {
             guard let colon = listen.lastIndex(of: ":"), let port = UInt16(listen[listen.index(after: colon)...]) else {
                 return .failure(Stop(problem: "--listen needs ADDRESS:PORT, not \(listen)"))

@@ -40,6 +40,8 @@ package struct HostView: Sendable, Hashable, Codable {
     /// When it is tried again, milliseconds since 1970, while it fails.
     package let nextTry: Int64?
     package let slots: [SlotView]
+    /// Which coordinator holds it; absent while none does, or from older ones.
+    package let coordinator: String?
 
     package init(
         host: HostRecord,
@@ -48,7 +50,8 @@ package struct HostView: Sendable, Hashable, Codable {
         problem: String?,
         clockSkew: Int64?,
         nextTry: Int64? = nil,
-        slots: [SlotView]
+        slots: [SlotView],
+        coordinator: String? = nil
     ) {
         self.host = host
         self.fingerprint = fingerprint
@@ -57,6 +60,7 @@ package struct HostView: Sendable, Hashable, Codable {
         self.clockSkew = clockSkew
         self.nextTry = nextTry
         self.slots = slots
+        self.coordinator = coordinator
     }
 }
 

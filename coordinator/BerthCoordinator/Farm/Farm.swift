@@ -27,7 +27,12 @@ package actor Farm {
     let wakes: AsyncStream<Void>
     let wakeUps: AsyncStream<Void>.Continuation
 
-    private var links: [String: HostLink] = [:]
+    /// To the hosts that this coordinator holds.
+    var links: [String: HostLink] = [:]
+    var linkTasks: [String: Task<Void, Never>] = [:]
+    /// Tell that hosts were enrolled, changed or given up.
+    let holdingsChanged: AsyncStream<Void>
+    let holdingsMayHaveChanged: AsyncStream<Void>.Continuation
     var slots: [String: SlotSession] = [:]
     var openLeases = OpenLeases()
     /// Operators' orders to release devices.
@@ -50,40 +55,32 @@ package actor Farm {
         self.changes = changes
         self.open = open
         (work, addWork) = AsyncStream<Work>.makeStream()
+        (holdingsChanged, holdingsMayHaveChanged) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         (wakes, wakeUps) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Connects to all hosts and serves until the task is cancelled.
+    /// Holds hosts, connects to them and serves until the task is cancelled.
+    /// - Parameter url: where this coordinator's API is, for the others.
     /// - Throws: `StoreError`
-    package func run() async throws {
-        // Nothing is granted on a slot with an open attempt before one full lease without a word has passed.
-        let now = ContinuousClock.now
-        for attempt in try await store.openAttempts() {
-            openLeases[attempt.attempt] = OpenLease(
-                attempt: attempt.attempt,
-                run: attempt.run,
-                epoch: attempt.epoch,
-                slot: attempt.slot,
-                claimed: now,
-                accepted: attempt.state == .running,
-                deadline: now + leases.grantAfter,
-                cancellation: attempt.isCancelRequested ? "the run was cancelled" : nil
-            )
-        }
-        for host in try await store.hosts() { keep(host) }
+    package func run(url: String = "") async throws {
         await withDiscardingTaskGroup { group in
+            group.addTask { await self.holdHosts(url: url) }
+            group.addTask { await self.renewHoldings() }
+            if store.isShared { group.addTask { await self.hearNotices() } }
             group.addTask { await self.sweep() }
             group.addTask { await self.offerWork() }
             group.addTask { await self.keepSchedule() }
             for await item in work {
                 switch item {
-                case .keepHost(let link): group.addTask { await link.run() }
+                case .keepHost(let link): group.addTask { await self.tend(link) }
                 case .dispatch(let slot): group.addTask { await self.dispatch(slot) }
                 case .redeliver(let attempt): group.addTask { await self.redeliver(attempt) }
                 }
             }
             group.cancelAll()
         }
+        // The others need not wait for the end of the lease.
+        try? await store.letGo(coordinator: name)
     }
 
     /// Enrols a host and connects to it.
@@ -91,7 +88,7 @@ package actor Farm {
     package func add(_ host: HostRecord) async throws {
         _ = try HostKey(line: host.hostKey)
         try await store.addHost(host, now: Timestamp.now().milliseconds)
-        keep(host)
+        holdingsMayHaveChanged.yield()
         changes.publish(.init(.host, host.name))
     }
 
@@ -99,18 +96,24 @@ package actor Farm {
     /// - Throws: `StoreError`
     package func hostViews() async throws -> [HostView] {
         let records = try await store.slots()
+        let others = try await store.othersHoldings(of: name)
         var views: [HostView] = []
         for host in try await store.hosts() {
+            let other = others[host.name]
+            let live = try other?.live.map {
+                try CanonicalJSON.decode(HostLiveStatus.self, from: $0.utf8, document: "stored host status")
+            }
             let status = await links[host.name]?.status ?? HostLink.Status()
             views.append(
                 HostView(
                     host: host,
                     fingerprint: (try? HostKey(line: host.hostKey))?.fingerprint ?? "unreadable",
-                    state: status.state,
-                    problem: status.problem,
-                    clockSkew: status.clockSkew,
-                    nextTry: status.nextTry?.milliseconds,
-                    slots: records.filter { $0.host == host.name }.map(view)
+                    state: live?.state ?? status.state,
+                    problem: live == nil ? status.problem : live?.problem,
+                    clockSkew: live == nil ? status.clockSkew : live?.clockSkew,
+                    nextTry: live == nil ? status.nextTry?.milliseconds : live?.nextTry,
+                    slots: records.filter { $0.host == host.name }.map { view($0, live?.slots[$0.name]) },
+                    coordinator: other?.holder ?? (links[host.name] == nil ? nil : name)
                 )
             )
         }
@@ -155,11 +158,13 @@ package actor Farm {
         }
     }
 
-    private func view(_ record: SlotRecord) -> SlotView {
+    private func view(_ record: SlotRecord, _ live: HostLiveStatus.Slot?) -> SlotView {
         let session = slots[record.name]
-        let reason = session?.keeping?.refusal
+        let keeping = live == nil ? session?.keeping : live?.keeping
+        let reason = keeping?.refusal
+        let isConnected = live?.isConnected ?? (session?.link != nil)
         let state: SlotView.State =
-            if session?.link == nil {
+            if !isConnected {
                 .offline
             } else if record.openAttempt != nil {
                 .busy
@@ -173,12 +178,12 @@ package actor Farm {
             state: state,
             attempt: record.openAttempt,
             reason: reason,
-            kept: session?.keeping?.devices.count,
-            places: session?.keeping?.places
+            kept: keeping?.devices.count,
+            places: keeping?.places
         )
     }
 
-    private func keep(_ host: HostRecord) {
+    func keep(_ host: HostRecord) {
         guard links[host.name] == nil else { return }
         let (name, store, leases) = (name, store, leases)
         let link = HostLink(host: host, open: open, archive: archive, farm: self) {
@@ -259,6 +264,7 @@ package actor Farm {
             run: assignment.run,
             epoch: assignment.epoch,
             slot: slot,
+            host: slots[slot]?.host ?? "",
             claimed: now,
             accepted: accepted,
             deadline: now + leases.grantAfter,
@@ -339,6 +345,12 @@ package actor Farm {
             for kind in kinds { changes.publish(.init(.ledger, kind.rawValue)) }
             log.error("Attempt given up", ["attempt": attempt, "slot": lease.slot, "cause": cause.description])
             wake()
+        } catch StoreError.hostNotHeld(let host, let holder) {
+            log.notice(
+                "Attempt is another coordinator's",
+                ["attempt": attempt, "host": host, "holder": holder ?? "none"]
+            )
+            openLeases[attempt] = nil
         } catch {
             // The lease stays, so that the next sweep tries again.
             log.error("Cannot give an attempt up", ["attempt": attempt, "problem": "\(error)"])

@@ -23,6 +23,10 @@ package struct LeasePolicy: Sendable, Hashable {
         self.attempt = attempt
     }
 
+    /// A coordinator holds a host for this long from each renewal: short enough that another one which takes it over
+    /// after that still meets the running attempts.
+    package var hostHold: Duration { length / 3 }
+
     /// The coordinator grants the slot again this long after the last renewal that it received.
     package var grantAfter: Duration { length + length / 5 }
 }

@@ -23,6 +23,7 @@ struct OpenLease: Sendable {
     let run: String
     let epoch: UInt64
     let slot: String
+    let host: String
     let claimed: ContinuousClock.Instant
     var accepted: Bool
     /// The slot is granted again after this instant.

@@ -49,6 +49,7 @@ extension StoreConnection {
 enum StoreLock: Int64 {
     case schema = 4_110_500_001
     case requirements = 4_110_500_004
+    case holdings = 4_110_500_005
     case simulatorLedger = 4_110_500_002
     case hardwareLedger = 4_110_500_003
 }

@@ -11,6 +11,22 @@ enum StoreDialect: Sendable {
         }
     }
 
+    /// Ends a query whose row must not be changed by others before this transaction ends.
+    var forShare: String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: "FOR SHARE"
+        }
+    }
+
+    /// The database's clock in milliseconds since 1970: one clock for all who share the database.
+    var clockQuery: String {
+        switch self {
+        case .sqlite: "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AS now"
+        case .postgres: "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now"
+        }
+    }
+
     /// Ends a query whose row is going to be changed, so that nobody else changes it in between.
     var forUpdate: String {
         switch self {

@@ -9,6 +9,13 @@ extension Store {
         }
     }
 
+    /// The same for the slots of one host.
+    package func openAttempts(host: String) async throws(StoreError) -> [OpenAttempt] {
+        try await look("list open attempts of host \(host)") { connection in
+            try Self.openAttempts("AND attempt.host = ?", [.text(host)], connection)
+        }
+    }
+
     static func openAttempts(
         _ condition: String,
         _ parameters: [DatabaseValue],
@@ -37,6 +44,7 @@ extension Store {
     /// An open attempt that a caller names by ID and epoch, with its run.
     struct OpenReference {
         let number: Int64
+        let host: String
         let run: RunRecord
     }
 
@@ -49,14 +57,14 @@ extension Store {
         guard let number = RecordID.attempt.number(attempt), let epoch = Int64(exactly: epoch) else { return nil }
         return try connection.firstRow(
             """
-            SELECT attempt.run, attempt.state AS attempt_state, run.state AS run_state, run.cancel_requested,
+            SELECT attempt.run, attempt.host, attempt.state AS attempt_state, run.state AS run_state, run.cancel_requested,
                 run.expire_requested
             FROM attempt JOIN run ON run.number = attempt.run
             WHERE attempt.number = ? AND attempt.epoch = ? AND attempt.state IN ('assigned', 'running')
             \(connection.dialect.forUpdate)
             """,
             [.integer(number), .integer(epoch)]
-        ).map { OpenReference(number: number, run: try RunRecord($0)) }
+        ).map { OpenReference(number: number, host: try $0.text("host"), run: try RunRecord($0)) }
     }
 
     /// Cancels a run: at once while it waits, otherwise as soon as its attempt has ended.

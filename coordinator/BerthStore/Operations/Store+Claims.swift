@@ -18,10 +18,11 @@ extension Store {
         timeout: Int64
     ) async throws(StoreError) -> Assignment? {
         let operation = "claim a run for slot \(slot)"
-        let claimed = try await change(operation) { connection -> AssignmentRows? in
+        let claimed = try await change(operation) { [coordinator] connection -> AssignmentRows? in
             guard let known = try connection.firstRow("SELECT * FROM slot WHERE name = ?", [.text(slot)]) else {
                 throw StoreError.unknownSlot(name: slot)
             }
+            try Self.requireHeld(try known.text("host"), by: coordinator, connection)
             let device = try known.text("device")
             let open = try connection.firstRow(
                 "SELECT number, slot FROM attempt WHERE state IN ('assigned', 'running') AND (slot = ? OR device = ?)",
@@ -209,8 +210,9 @@ extension Store {
     /// The agent has journaled the attempt.
     /// - Returns: false when the attempt is not open under this epoch; true again for a repeat.
     package func accept(attempt: String, epoch: UInt64, now: Int64) async throws(StoreError) -> Bool {
-        try await change("accept attempt \(attempt)") { connection in
+        try await change("accept attempt \(attempt)") { [coordinator] connection in
             guard let open = try Self.openAttempt(attempt, epoch: epoch, connection) else { return false }
+            try Self.requireHeld(open.host, by: coordinator, connection)
             guard open.run.state.attempt == .assigned else { return true }
             try connection.execute(
                 "UPDATE attempt SET state = 'running', accepted_at = ? WHERE number = ?",
@@ -231,10 +233,11 @@ extension Store {
         cause: OutcomeCause,
         now: Int64
     ) async throws(StoreError) -> Bool {
-        try await change("decline attempt \(attempt)") { connection in
+        try await change("decline attempt \(attempt)") { [coordinator] connection in
             guard let open = try Self.openAttempt(attempt, epoch: epoch, connection),
                 open.run.state.attempt == .assigned
             else { return false }
+            try Self.requireHeld(open.host, by: coordinator, connection)
             try connection.execute(
                 "UPDATE attempt SET state = 'declined', cause = ?, ended_at = ? WHERE number = ?",
                 [.json(cause), .integer(now), .integer(open.number)]

@@ -27,7 +27,8 @@ extension Store {
 
     /// A term for a new connection to a host, above all that were given out before.
     package func nextTerm(host: String) async throws(StoreError) -> UInt64 {
-        try await change("give out a term for host \(host)") { connection in
+        try await change("give out a term for host \(host)") { [coordinator] connection in
+            try Self.requireHeld(host, by: coordinator, connection)
             let row = try connection.rows(
                 "UPDATE host SET term = term + 1 WHERE name = ? RETURNING term",
                 [.text(host)]

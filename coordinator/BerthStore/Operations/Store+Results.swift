@@ -57,10 +57,11 @@ extension Store {
         cause: OutcomeCause,
         now: Int64
     ) async throws(StoreError) -> Bool {
-        try await change("give attempt \(attempt) up") { connection in
+        try await change("give attempt \(attempt) up") { [coordinator] connection in
             guard let open = try Self.openAttempt(attempt, epoch: epoch, connection),
                 let row = try Self.attemptRow(open.number, connection)
             else { return false }
+            try Self.requireHeld(open.host, by: coordinator, connection)
             let pins = try row.json(Pins.self, "pins")
             try Self.end(row, pins, try Ending(lost: row, cause: cause), report: nil, now: now, connection)
             return true
