@@ -196,6 +196,17 @@ var targets: [Target] = [
                 ]
             ),
         ]
+        targets.append(
+            // Measures beside peers for ops/bench; in it alone one process may hold several agents.
+            .executableTarget(
+                name: "berth-bench",
+                dependencies: [
+                    "BerthAgent", "BerthArchive", "BerthCoordinator", "BerthCore", "BerthHosts", "BerthStore",
+                    "BerthSystem", "BerthTestSupport", "SQLiteDatabase",
+                ],
+                path: "ops/bench-tool"
+            )
+        )
         products.append(.executable(name: "berth-coordinator", targets: ["berth-coordinator"]))
     }
 #endif
