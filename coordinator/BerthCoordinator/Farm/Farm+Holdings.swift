@@ -43,24 +43,28 @@ extension Farm {
                 guard link.host != host else { continue }
                 drop(host.name)
             }
-            // Nothing is granted on a slot with an open attempt before one full lease without a word has passed.
-            let now = ContinuousClock.now
-            for attempt in try await store.openAttempts(host: host.name) where openLeases[attempt.attempt] == nil {
-                openLeases[attempt.attempt] = OpenLease(
-                    attempt: attempt.attempt,
-                    run: attempt.run,
-                    epoch: attempt.epoch,
-                    slot: attempt.slot,
-                    host: attempt.host,
-                    claimed: now,
-                    accepted: attempt.state == .running,
-                    deadline: now + leases.grantAfter,
-                    cancellation: attempt.isCancelRequested ? "the run was cancelled" : nil
-                )
-            }
+            for attempt in try await store.openAttempts(host: host.name) { adopt(attempt) }
             log.notice("Host taken", ["host": host.name])
             keep(host)
         }
+    }
+
+    /// Holds an attempt's slot for it, which another coordinator, or an earlier life of this one, has claimed. Nothing is
+    /// granted on the slot before one full lease without a word has passed.
+    func adopt(_ attempt: OpenAttempt) {
+        guard openLeases[attempt.attempt] == nil else { return }
+        let now = ContinuousClock.now
+        openLeases[attempt.attempt] = OpenLease(
+            attempt: attempt.attempt,
+            run: attempt.run,
+            epoch: attempt.epoch,
+            slot: attempt.slot,
+            host: attempt.host,
+            claimed: now,
+            accepted: attempt.state == .running,
+            deadline: now + leases.grantAfter,
+            cancellation: attempt.isCancelRequested ? "the run was cancelled" : nil
+        )
     }
 
     private func drop(_ name: String) {
@@ -87,6 +91,11 @@ extension Farm {
         } onCancel: {
             task.cancel()
         }
+    }
+
+    /// Lets the other coordinators know soon what this one has just learned of its hosts.
+    func tellOthers() {
+        if store.isShared { holdingsMayHaveChanged.yield() }
     }
 
     private func liveStatuses() async -> [String: String] {

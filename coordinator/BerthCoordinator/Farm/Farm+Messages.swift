@@ -8,6 +8,8 @@ extension Farm {
         guard SlotName.isValid(name) else {
             throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "this cannot be a slot's name")
         }
+        // A host that was given up, and perhaps taken again, is not spoken for by its former channel.
+        guard links[link.host.name] === link else { throw HostLinkError.notConnected(host: link.host.name) }
         switch message {
         case .agentHello(let hello): try await greet(hello, slot: name, from: link)
         case .accepted(let reference): try await accept(reference, slot: name)
@@ -26,20 +28,25 @@ extension Farm {
         }
     }
 
-    func slotLeft(_ name: String, host: String, reason: String) {
-        guard slots[name]?.host == host, slots[name]?.link != nil else { return }
+    /// - Parameter link: whose word it is, where it is one's; a former channel has none.
+    func slotLeft(_ name: String, host: String, reason: String, from link: HostLink? = nil) {
+        guard let slot = slots[name], slot.host == host, let present = slot.link, link == nil || link === present
+        else { return }
         log.notice("Slot left", ["slot": name, "host": host, "reason": reason])
         slots[name]?.link = nil
         slots[name]?.offlineSince = Timestamp.now().milliseconds
         releases.slotLeft(name)
+        tellOthers()
         changes.publish(.init(.slot, name))
     }
 
     func hostConnected(_ host: String) {
+        tellOthers()
         changes.publish(.init(.host, host))
     }
 
     func hostLeft(_ host: String, reason: String) {
+        tellOthers()
         changes.publish(.init(.host, host))
         for slot in slots.values where slot.host == host { slotLeft(slot.name, host: host, reason: reason) }
     }
@@ -72,6 +79,7 @@ extension Farm {
             keeping: hello.keeping
         )
         changes.publish(.init(.slot, name))
+        tellOthers()
         log.notice("Slot joined", ["slot": name, "host": link.host.name, "platform": hello.device.platform.rawValue])
         try await reconcile(hello, slot: name, link: link)
         wake()
@@ -79,6 +87,11 @@ extension Farm {
 
     /// Brings the store's view and the agent's together after a (re)connection, without granting anything twice.
     private func reconcile(_ hello: AgentHello, slot name: String, link: HostLink) async throws {
+        if let running = hello.running, openLeases.of(slot: name)?.attempt != running.attempt {
+            // The store is the truth: an attempt that is open there is adopted, however it escaped this coordinator.
+            let open = try await store.openAttempts(host: link.host.name)
+            if let known = open.first(where: { $0.slot == name && $0.attempt == running.attempt }) { adopt(known) }
+        }
         let mine = openLeases.of(slot: name)
         if let running = hello.running, running.attempt != mine?.attempt || running.epoch != mine?.epoch {
             let cancellation = Cancellation(

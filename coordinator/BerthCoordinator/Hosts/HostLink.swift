@@ -164,7 +164,7 @@ actor HostLink {
         case .received(let bytes): await transfers?.received(bytes)
         case .stored(let stored): await transfers?.stored(stored.digest)
         case .refused(let refused): await transfers?.refused(refused)
-        case .slotLeft(let left): await farm.slotLeft(left.slot, host: host.name, reason: left.reason)
+        case .slotLeft(let left): await farm.slotLeft(left.slot, host: host.name, reason: left.reason, from: self)
         case .closing(let closing):
             throw HostLinkError.closedByHost(host: host.name, reason: closing.reason)
         case .agentHello, .accepted, .declined, .heartbeat, .progress, .result, .released:
