@@ -154,7 +154,8 @@ var targets: [Target] = [
             .target(
                 name: "BerthStore",
                 dependencies: ["BerthCore", "BerthSystem", "SQLiteDatabase", "PostgresDatabase"],
-                path: "coordinator/BerthStore"
+                path: "coordinator/BerthStore",
+                exclude: ["README.md"]
             ),
             .testTarget(
                 name: "BerthStoreTests",

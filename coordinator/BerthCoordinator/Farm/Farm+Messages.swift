@@ -28,7 +28,7 @@ extension Farm {
         }
     }
 
-    /// - Parameter link: whose word it is, where it is one's; a former channel has none.
+    /// What a former channel of the host says is not taken.
     func slotLeft(_ name: String, host: String, reason: String, from link: HostLink? = nil) {
         guard let slot = slots[name], slot.host == host, let present = slot.link, link == nil || link === present
         else { return }
