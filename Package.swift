@@ -194,6 +194,7 @@ var targets: [Target] = [
                 name: "EndToEndTests",
                 dependencies: [
                     "BerthCore", "BerthSystem", "BerthArchive", "BerthStore", "SimulatedDevice", "BerthTestSupport",
+                    "BerthFaults",
                 ]
             ),
         ]
@@ -208,6 +209,21 @@ var targets: [Target] = [
                 path: "ops/bench-tool"
             )
         )
+        targets += [
+            // The fault harness
+            .executableTarget(name: "stand-in-device", path: "bench/stand-in-device"),
+            .target(
+                name: "BerthFaults",
+                dependencies: ["BerthCore", "BerthSystem", "BerthTestSupport"],
+                path: "bench/BerthFaults"
+            ),
+            .executableTarget(
+                name: "berth-faults",
+                dependencies: ["BerthFaults", "BerthCore", "BerthSystem"],
+                path: "bench/berth-faults"
+            ),
+            .testTarget(name: "BerthFaultsTests", dependencies: ["BerthFaults", "BerthCore", "BerthSystem"]),
+        ]
         products.append(.executable(name: "berth-coordinator", targets: ["berth-coordinator"]))
     }
 #endif

@@ -29,6 +29,18 @@ import Testing
         """
     }
 
+    @Test("an attempt whose lease ran out while the host stood still starts no tool, and its device is put away")
+    func permit() async throws {
+        let recorder = CallRecorder { throw CancellationError() }
+        let tool = DeviceTool(xcrun: "/bin/echo").recording(recorder, pulse: ExecutorPulse())
+        await #expect(throws: CancellationError.self) {
+            try await tool.call("install", ["install"], limit: .seconds(10))
+        }
+        #expect(recorder.all.isEmpty)
+        recorder.beginPuttingAway()
+        #expect(try await tool.call("delete", ["delete"], limit: .seconds(10)).outputText == "delete\n")
+    }
+
     @Test("a boot that ends with a failed data migration is none, although the tool exits with 0")
     func failedBoot() async throws {
         try await AgentHost.run { host in

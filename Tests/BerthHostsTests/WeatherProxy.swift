@@ -1,4 +1,5 @@
 import BerthSystem
+import BerthTestSupport
 import Foundation
 import Synchronization
 

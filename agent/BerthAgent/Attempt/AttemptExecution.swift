@@ -21,7 +21,7 @@ package actor AttemptExecution {
     let assignment: Assignment
     let settings: Settings
     let driver: any DeviceDriver
-    private let recorder = CallRecorder()
+    private let recorder: CallRecorder
     private let pulse: ExecutorPulse
     private let control: AttemptControl
     private let secure: @Sendable (FinishedAttempt) async throws -> Void
@@ -46,13 +46,15 @@ package actor AttemptExecution {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// An attempt with the canary of its nonce; `progress` is told of each step as it begins, `secure` puts report and
-    /// evidence on disk before a device is kept.
+    /// evidence on disk before a device is kept. `endIfOverdue` is asked before each touch of the device: it ends the
+    /// attempt through its control when the lease has run out and nobody has noticed yet, as on a host that stood still.
     package init(
         _ assignment: Assignment,
         canary: Canary,
         settings: Settings,
         pulse: ExecutorPulse,
         control: AttemptControl,
+        endIfOverdue: @escaping @Sendable () -> Void = {},
         secure: @escaping @Sendable (FinishedAttempt) async throws -> Void,
         progress: @escaping @Sendable (BerthCore.Progress) -> Void
     ) {
@@ -63,6 +65,10 @@ package actor AttemptExecution {
         self.control = control
         self.secure = secure
         self.progress = progress
+        recorder = CallRecorder {
+            endIfOverdue()
+            if control.reason != nil { throw CancellationError() }
+        }
         driver = settings.driver.recording(recorder, pulse: pulse)
         evidence = EvidenceCollector(canary: canary)
         evaluation = AttemptEvaluation(
@@ -122,6 +128,7 @@ package actor AttemptExecution {
         }
         do {
             try Task.checkCancellation()
+            try recorder.checkPermit()
             try await body()
         } catch {
             note("\(error)")
@@ -166,6 +173,7 @@ package actor AttemptExecution {
     // MARK: The end
 
     private func finish() async throws -> FinishedAttempt {
+        recorder.beginPuttingAway()
         pulse.expect("the attempt's evidence", within: ExecutorPulse.ownWork)
         await endLeftApp()
         await collect()

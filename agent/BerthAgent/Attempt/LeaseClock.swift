@@ -18,7 +18,12 @@ package struct LeaseClock: Sendable {
     private var begun: ContinuousClock.Instant?
     private var length: Duration = .seconds(15)
 
-    package init() {}
+    private let margin: Int
+
+    /// - Parameter margin: how long before the lease's end the attempt must be over, in percent of the lease.
+    package init(margin: Int = 20) {
+        self.margin = margin
+    }
 
     /// The one number of both sides, from the coordinator's hello.
     package mutating func adopt(leaseMilliseconds: Int64) {
@@ -54,6 +59,6 @@ package struct LeaseClock: Sendable {
         self.begun = heartbeat.at
     }
 
-    /// When the attempt must be over: a margin of 20 % before the lease's end. Nil without an attempt.
-    package var deadline: ContinuousClock.Instant? { begun.map { $0 + length * 4 / 5 } }
+    /// When the attempt must be over: the margin before the lease's end. Nil without an attempt.
+    package var deadline: ContinuousClock.Instant? { begun.map { $0 + length * (100 - margin) / 100 } }
 }

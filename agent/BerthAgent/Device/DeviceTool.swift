@@ -55,6 +55,10 @@ package struct DeviceTool: Sendable {
         pulse?.expect(doing, within: limit)
     }
 
+    /// Asks whether the attempt may still touch its device, where the tool works for one.
+    /// - Throws: `CancellationError`
+    package func checkPermit() throws { try recorder?.checkPermit() }
+
     /// Calls `xcrun` with all its arguments and gives the result, whatever it is. `verb` names the call in errors and
     /// evidence; `additions` go on top of the clean environment; `report` is a file that the tool writes, kept with the
     /// call; after `limit` the process group is killed.
@@ -92,6 +96,7 @@ package struct DeviceTool: Sendable {
         report: String? = nil,
         limit: Duration
     ) async throws -> CommandResult {
+        try checkPermit()
         pulse?.expect("the device tool's \(verb)", within: limit)
         let specification = ProcessSpecification(
             executable: program,
@@ -138,11 +143,25 @@ package struct DeviceTool: Sendable {
     }
 }
 
-/// Collects the tool calls of an attempt.
+/// Collects the tool calls of an attempt, and is asked before each whether it may be made.
 package final class CallRecorder: Sendable {
     private let calls = Mutex<[DeviceTool.Call]>([])
+    private let permit: Mutex<(@Sendable () throws -> Void)?>
 
-    package init() {}
+    /// - Parameter permit: throws `CancellationError` when the attempt is over.
+    package init(permit: (@Sendable () throws -> Void)? = nil) {
+        self.permit = Mutex(permit)
+    }
+
+    /// - Throws: `CancellationError` when the attempt is over and its device may only be put away.
+    package func checkPermit() throws {
+        try permit.withLock { $0 }?()
+    }
+
+    /// From here on the device is put away, which has to be done however the attempt ended.
+    package func beginPuttingAway() {
+        permit.withLock { $0 = nil }
+    }
 
     package func note(_ call: DeviceTool.Call) {
         calls.withLock { $0.append(call) }

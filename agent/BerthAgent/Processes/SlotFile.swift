@@ -41,6 +41,7 @@ extension SlotPlaces {
         switch options.device {
         case .simulator: deviceSet = options.deviceSet
         case .hardware(let wish, _): phone = wish.udid
+        case .standIn: break
         }
         let inherited = ProcessInfo.processInfo.environment
         let tools = inherited.filter { $0.key == "DEVELOPER_DIR" || $0.key.hasPrefix("BERTH_SIM_") }

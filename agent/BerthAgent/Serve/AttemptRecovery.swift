@@ -12,7 +12,7 @@ enum AttemptRecovery {
     static func run(_ parts: SlotAgent.Parts, workFolder: String) async throws {
         let journal = parts.journal
         for process in journal.state.processes {
-            if process.exists { kill(-process.pid, SIGKILL) }
+            if process.exists, !parts.hooks.ignoresFencing { kill(-process.pid, SIGKILL) }
             try journal.append(.processEnded(process.pid))
         }
         if let assignment = journal.state.running {

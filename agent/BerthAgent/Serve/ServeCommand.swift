@@ -25,13 +25,19 @@ package enum ServeCommand {
     }
 
     private static func serve(_ options: ServeOptions, _ signals: AsyncStream<Int32>) async throws {
+        let hooks = try HarnessHooks(ProcessInfo.processInfo.environment)
+        if case .standIn = options.device, !hooks.isHarness {
+            throw AgentFailure(.usage, "--kind \(Platform.standIn.rawValue): there are simulator and hardware")
+        }
+        hooks.announce()
         try DurableFile.makeFolder(options.state)
         try DurableFile.makeFolder(options.sockets)
         let journalPath = options.state + "/journal"
         let lockPath = try lockPath(options)
         let lock = try await Threads.run(name: "lock") {
             try DeviceLock.acquire(
-                path: lockPath,
+                // Without fencing every agent has a lock of its own.
+                path: hooks.ignoresFencing ? "\(lockPath).\(getpid())" : lockPath,
                 slot: options.slot,
                 leftovers: Journal.leftovers(path: journalPath)
             )
@@ -59,6 +65,7 @@ package enum ServeCommand {
             features: driver.features,
             key: try AgentKey.load(state: options.state),
             places: places,
+            hooks: hooks,
             manualWork: ManualWork(lock: lock, slot: options.slot, state: options.state)
         )
         try await AttemptRecovery.run(parts, workFolder: workFolder)
@@ -100,6 +107,9 @@ package enum ServeCommand {
         case .hardware(let wish, let locks):
             try DurableFile.makeFolder(locks)
             return "\(locks)/\(wish.udid.uppercased()).lock"
+        case .standIn(let folder):
+            try DurableFile.makeFolder(folder)
+            return "\(folder)/device.lock"
         }
     }
 
@@ -127,6 +137,7 @@ package enum ServeCommand {
                 limits: DevicectlTool.Limits(),
                 wish: wish
             )
+        case .standIn(let folder): try StandInDriver(tool: tool, folder: folder)
         }
     }
 

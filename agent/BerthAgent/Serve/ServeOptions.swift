@@ -21,6 +21,8 @@ package struct ServeOptions: Sendable {
         case simulator(SimulatorDriver.Wish, preservedLimit: Int)
         /// A phone, and the host's folder of phones' locks.
         case hardware(DevicectlDriver.Wish, locks: String)
+        /// A device of the fault harness, by its folder.
+        case standIn(folder: String)
     }
 
     private static let common = ["--slot", "--state", "--sockets", "--cache", "--kind", "--xcrun", "--status-timeout"]
@@ -50,6 +52,9 @@ package struct ServeOptions: Sendable {
 
     private static func device(_ arguments: CommandArguments, statusTimeout: Duration) throws -> Device {
         let text = arguments.optional("--kind") ?? DeviceKind.simulator.rawValue
+        if text == Platform.standIn.rawValue {
+            return .standIn(folder: absolute(try arguments.required("--device")))
+        }
         guard let kind = DeviceKind(rawValue: text) else {
             throw AgentFailure(.usage, "--kind \(text): there are simulator and hardware")
         }

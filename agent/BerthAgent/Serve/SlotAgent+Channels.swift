@@ -92,7 +92,7 @@ extension SlotAgent {
         }
         return decisions.withLock { _ in
             let highest = parts.journal.state.highestTerm
-            guard hello.term >= highest else {
+            guard hello.term >= highest || parts.hooks.ignoresFencing else {
                 return refuse(
                     socket,
                     "term \(hello.term) of \(hello.coordinator) is below \(highest): another coordinator leads this host"

@@ -17,15 +17,24 @@ extension SlotAgent {
         }
     }
 
+    /// Ends the running attempt when its lease has run out. Asked by the clock, and before each touch of the device: on a
+    /// host that stood still the executor may be awake before the clock is.
+    /// - Returns: when the lease ran out, nil while it holds.
+    @discardableResult
+    func endIfOverdue(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        state.withLock { state in
+            guard let deadline = state.lease.deadline, now >= deadline else { return nil }
+            state.running?.control.end(.leaseLost)
+            return deadline
+        }
+    }
+
     /// Sends a heartbeat, with what the agent keeps if that is news to the other side.
     func tick() {
         let now = ContinuousClock.now
         let overdue = pulse.overdue(at: now)
-        let (expired, length) = state.withLock { state -> (ContinuousClock.Instant?, Duration) in
-            guard let deadline = state.lease.deadline, now >= deadline else { return (nil, state.length) }
-            state.running?.control.end(.leaseLost)
-            return (deadline, state.length)
-        }
+        let expired = endIfOverdue(at: now)
+        let length = state.withLock { $0.length }
         if let overdue {
             // No heartbeat vouches for an executor that does not answer.
             Self.log.error("the executor is overdue", ["doing": overdue])

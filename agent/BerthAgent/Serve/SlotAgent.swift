@@ -17,6 +17,7 @@ package final class SlotAgent: Sendable {
         /// Signs reports.
         package let key: SigningKey
         package let places: SlotPlaces
+        package let hooks: HarnessHooks
         let manualWork: ManualWork
     }
 
@@ -40,7 +41,7 @@ package final class SlotAgent: Sendable {
         var channel: Channel?
         var connections = 0
         var running: Running?
-        var lease = LeaseClock()
+        var lease: LeaseClock
         var heartbeat: Duration = .seconds(1)
         var length: Duration = .seconds(15)
         var isStopping = false
@@ -56,7 +57,7 @@ package final class SlotAgent: Sendable {
 
     let parts: Parts
     let pulse = ExecutorPulse()
-    let state = Mutex(State())
+    let state: Mutex<State>
     /// One decision about an assignment or channel at a time; held over journal writes, unlike `state`.
     let decisions = Mutex<Void>(())
     /// One look at what is kept at a time, so that an older one never comes after a newer one. Taken after `decisions`.
@@ -70,6 +71,7 @@ package final class SlotAgent: Sendable {
 
     package init(_ parts: Parts) {
         self.parts = parts
+        state = Mutex(State(lease: LeaseClock(margin: parts.hooks.leaseMargin)))
         (failure, failures) = AsyncStream.makeStream()
     }
 
@@ -127,7 +129,7 @@ package final class SlotAgent: Sendable {
         let situation = AssignmentCheck.Situation(
             device: parts.execution.driver.facts,
             features: parts.features,
-            highestEpoch: parts.journal.state.highestEpoch,
+            highestEpoch: parts.hooks.ignoresFencing ? 0 : parts.journal.state.highestEpoch,
             isBusy: state.withLock { $0.running != nil || $0.isStopping },
             cache: parts.execution.cache
         )
@@ -165,6 +167,7 @@ package final class SlotAgent: Sendable {
             settings: parts.execution,
             pulse: pulse,
             control: control,
+            endIfOverdue: { self.endIfOverdue(at: .now) },
             secure: { try await self.secure($0) },
             progress: { self.send(.progress($0)) }
         )

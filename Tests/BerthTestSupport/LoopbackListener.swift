@@ -2,13 +2,15 @@ import BerthSystem
 import Foundation
 
 /// A listening socket on a free loopback port.
-struct LoopbackListener {
-    let port: UInt16
+package struct LoopbackListener: Sendable {
+    package let port: UInt16
     private let descriptor: FileDescriptor
 
-    var number: Int32 { descriptor.number }
+    /// The listening descriptor.
+    package var number: Int32 { descriptor.number }
 
-    init() throws {
+    /// - Throws: `SystemError`
+    package init() throws {
         descriptor = try Self.makeSocket()
         let number = descriptor.number
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -27,12 +29,14 @@ struct LoopbackListener {
     }
 
     /// The next connection; nil when the listener was shut down. Blocks.
-    func accept() -> FileDescriptor? {
+    package func accept() -> FileDescriptor? {
         let number = Foundation.accept(descriptor.number, nil, nil)
         return number < 0 ? nil : FileDescriptor(adopting: number)
     }
 
-    static func connect(to port: UInt16) throws -> FileDescriptor {
+    /// Connects to a port of this machine.
+    /// - Throws: `SystemError`
+    package static func connect(to port: UInt16) throws -> FileDescriptor {
         let descriptor = try makeSocket()
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
         guard withAddress(port: port, { Foundation.connect(descriptor.number, $0, size) }) == 0 else {

@@ -2,11 +2,11 @@ import BerthSystem
 import Foundation
 
 /// A file system of a few megabytes in memory, which can really be full.
-struct SmallDisk {
-    let path: String
+package struct SmallDisk: Sendable {
+    package let path: String
 
     /// Whether this process may mount one.
-    static let isPossible: Bool = {
+    package static let isPossible: Bool = {
         let path = NSTemporaryDirectory() + "berth-disk-\(getpid())"
         guard let disk = try? SmallDisk(at: path, megabytes: 1) else { return false }
         disk.unmount()
@@ -14,7 +14,8 @@ struct SmallDisk {
         return true
     }()
 
-    init(at path: String, megabytes: Int) throws {
+    /// - Throws: `SystemError`
+    package init(at path: String, megabytes: Int) throws {
         self.path = path
         try DurableFile.makeFolder(path)
         guard mount("berth-test", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
@@ -22,7 +23,7 @@ struct SmallDisk {
         }
     }
 
-    func unmount() {
+    package func unmount() {
         // Lazily: a file that is still open elsewhere does not keep it in the way.
         _ = umount2(path, Int32(MNT_DETACH))
     }

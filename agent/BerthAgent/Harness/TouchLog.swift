@@ -1,0 +1,35 @@
+import BerthSystem
+import Foundation
+
+/// A stand-in device's own record of who touched it, which the fault harness judges by (bench/README.md). One line a
+/// touch, each by one write at the end of the file.
+struct TouchLog: Sendable {
+    /// On whose behalf the device is touched.
+    struct Holder: Sendable {
+        let run: String
+        let attempt: String
+        let epoch: UInt64
+    }
+
+    private let file: FileDescriptor
+
+    /// - Throws: `SystemError`
+    init(path: String) throws {
+        file = try FileDescriptor(path: path, flags: O_WRONLY | O_APPEND | O_CREAT)
+    }
+
+    /// Notes a touch that is over at once. `decided` is when the agent made up its mind, by `now`.
+    /// - Throws: `SystemError`
+    func touch(_ verb: String, _ holder: Holder, decided: Int64) throws {
+        let wall = Timestamp.now().milliseconds
+        let who = "\(holder.run) \(holder.attempt) \(holder.epoch)"
+        try file.write(Array("\(Self.now) \(wall) \(getpid()) touch \(verb) \(who) \(decided)\n".utf8))
+    }
+
+    /// CLOCK_MONOTONIC, in nanoseconds.
+    static var now: Int64 {
+        var moment = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &moment)
+        return Int64(moment.tv_sec) * 1_000_000_000 + Int64(moment.tv_nsec)
+    }
+}

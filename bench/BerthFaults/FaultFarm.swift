@@ -1,0 +1,247 @@
+import BerthCore
+import BerthSystem
+import BerthTestSupport
+import Foundation
+import Synchronization
+
+/// A farm of real parts for one storm: sshd for each host, agents with stand-in devices, a coordinator, and a proxy before
+/// each of them. All of it lies in one folder and on the loopback interface.
+final class FaultFarm: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    struct Host: Sendable {
+        let name: String
+        let ssh: TestSSHServer
+        let proxy: FaultyProxy
+        let slots: [String]
+        /// The file system of its agents' state, if it is a small one.
+        let disk: SmallDisk?
+    }
+
+    let options: FaultOptions
+    let root: String
+    let hosts: [Host]
+    let agents: [SupervisedProcess]
+    let coordinator: SupervisedProcess
+    let api: FaultyProxy
+    let client: FarmClient
+    let storeDisk: SmallDisk?
+    let database: TestPostgresServer?
+
+    var slotNames: [String] { agents.map(\.name) }
+
+    private init(
+        options: FaultOptions,
+        root: String,
+        hosts: [Host],
+        agents: [SupervisedProcess],
+        coordinator: SupervisedProcess,
+        api: FaultyProxy,
+        client: FarmClient,
+        storeDisk: SmallDisk?,
+        database: TestPostgresServer?
+    ) {
+        self.options = options
+        self.root = root
+        self.hosts = hosts
+        self.agents = agents
+        self.coordinator = coordinator
+        self.api = api
+        self.client = client
+        self.storeDisk = storeDisk
+        self.database = database
+    }
+
+    /// Makes the farm and starts it: all slots idle, the builds archived.
+    static func start(_ options: FaultOptions, in root: String) async throws -> FaultFarm {
+        for name in ["devices", "memory", "keys"] { try DurableFile.makeFolder("\(root)/\(name)") }
+        let database = options.usesPostgres ? try await TestPostgresServer() : nil
+        let conninfo = try await database?.makeDatabase()
+        var hosts: [Host] = []
+        for number in 1...options.hosts { hosts.append(try await makeHost(number, options, root)) }
+        let disks = SmallDisk.isPossible && !options.usesPostgres
+        let storeDisk = disks ? try SmallDisk(at: "\(root)/coordinator", megabytes: 256) : nil
+        let port = try freePort()
+        let agents = hosts.flatMap { host in host.slots.map { agent($0, host, options, root) } }
+        let coordinator = coordinator(port: port, conninfo, options, root)
+        let api = try FaultyProxy(to: port, lostReplies: 300, seed: options.seed)
+        let farm = FaultFarm(
+            options: options,
+            root: root,
+            hosts: hosts,
+            agents: agents,
+            coordinator: coordinator,
+            api: api,
+            client: FarmClient(direct: port, flaky: api.port, data: "\(root)/coordinator"),
+            storeDisk: storeDisk,
+            database: database
+        )
+        do {
+            try await farm.begin()
+        } catch {
+            await farm.stop()
+            throw error
+        }
+        return farm
+    }
+
+    private func begin() async throws {
+        for host in hosts { try await host.ssh.start() }
+        for agent in agents { agent.start() }
+        coordinator.start()
+        try await eventually("the coordinator answers", within: .seconds(30)) { await client.status() != nil }
+        for host in hosts {
+            let key = try host.ssh.hostKeyLine.trimmingCharacters(in: .newlines)
+            try await berth([
+                "host", "add", host.name, "--address", "127.0.0.1:\(host.proxy.port)", "--user", host.ssh.user,
+                "--identity", host.ssh.identityFile, "--host-key", key,
+            ])
+        }
+        for name in ["old", "new"] {
+            let bundle = "\(root)/\(name).app"
+            try await command(
+                "\(options.sources)/ops/bundle-app",
+                [
+                    "\(options.products)/stand-in-device", bundle, "--bundle-id", "com.example.product", "--version",
+                    name == "old" ? "1.0" : "2.0", "--build", "1", "--entitlements",
+                    "\(options.sources)/Sources/SampleApps/Product.entitlements",
+                ]
+            )
+            try await berth(["build", "add", bundle])
+        }
+        try await waitForSlots(within: .seconds(60))
+    }
+
+    /// Suspends until all slots are connected.
+    func waitForSlots(within limit: Duration) async throws {
+        try await eventually("all slots are there", within: limit) {
+            guard let status = await client.status() else { return false }
+            return status.hosts.flatMap(\.slots).count { $0.state != .offline } == options.slots
+        }
+    }
+
+    /// Ends everything that was started.
+    func stop() async {
+        for agent in agents { agent.signal(SIGCONT) }
+        await coordinator.stop()
+        await withTaskGroup { group in
+            for agent in agents { group.addTask { await agent.stop() } }
+        }
+        api.stop()
+        for host in hosts {
+            host.proxy.stop()
+            await host.ssh.stop()
+            host.disk?.unmount()
+        }
+        storeDisk?.unmount()
+        try? await database?.kill()
+    }
+
+    // MARK: Parts
+
+    private static func makeHost(_ number: Int, _ options: FaultOptions, _ root: String) async throws -> Host {
+        let folder = "\(root)/host-\(number)"
+        for name in ["ssh", "sockets", "cache"] { try DurableFile.makeFolder("\(folder)/\(name)") }
+        let attach = "\(options.products)/berth-agent attach --sockets \(folder)/sockets --cache \(folder)/cache"
+        let pipe =
+            "\(options.products)/berth-faults pipe --memory \(root)/memory --seed \(options.seed &+ UInt64(number))"
+        let ssh = try await TestSSHServer(directory: "\(folder)/ssh", forcedCommand: "exec \(pipe) -- \(attach)")
+        return Host(
+            name: "host-\(number)",
+            ssh: ssh,
+            proxy: try FaultyProxy(to: ssh.port),
+            slots: (1...options.slotsPerHost).map { "slot-\(number)-\($0)" },
+            disk: SmallDisk.isPossible ? try SmallDisk(at: "\(folder)/slots", megabytes: 64) : nil
+        )
+    }
+
+    static func agentSpecification(_ slot: String, _ host: Host, _ options: FaultOptions, _ root: String)
+        -> ProcessSpecification
+    {
+        let folder = "\(root)/\(host.name)"
+        var environment = environment
+        environment["BERTH_FAULT_HARNESS"] = "1"
+        environment["BERTH_HOOK_LOSSY_DISK"] = "1"
+        environment.merge(options.hooks) { _, hook in hook }
+        return ProcessSpecification(
+            executable: "\(options.products)/berth-agent",
+            arguments: [
+                "serve", "--slot", slot, "--state", "\(folder)/slots/\(slot)", "--sockets", "\(folder)/sockets",
+                "--cache", "\(folder)/cache", "--xcrun", "\(options.products)/stand-in-device", "--kind", "stand-in",
+                "--device", "\(root)/devices/\(slot)",
+            ],
+            environment: environment,
+            standardError: .appendingFile("\(root)/agent-\(slot).log")
+        )
+    }
+
+    private static func agent(_ slot: String, _ host: Host, _ options: FaultOptions, _ root: String)
+        -> SupervisedProcess
+    {
+        let journal = "\(root)/\(host.name)/slots/\(slot)/journal"
+        return SupervisedProcess(
+            slot,
+            between: { LostBytes.takeAway(journal) },
+            { agentSpecification(slot, host, options, root) }
+        )
+    }
+
+    private static func coordinator(port: UInt16, _ conninfo: String?, _ options: FaultOptions, _ root: String)
+        -> SupervisedProcess
+    {
+        SupervisedProcess("coordinator") {
+            ProcessSpecification(
+                executable: "\(options.products)/berth-coordinator",
+                arguments: [
+                    "serve", "--data", "\(root)/coordinator", "--listen", "127.0.0.1:\(port)", "--lease-seconds",
+                    "\(options.leaseSeconds)",
+                ] + (conninfo.map { ["--database", $0] } ?? []),
+                environment: environment,
+                standardError: .appendingFile("\(root)/coordinator.log")
+            )
+        }
+    }
+
+    private static func freePort() throws -> UInt16 {
+        // Below those that outgoing connections get: nobody takes it while the coordinator is down.
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 10_000..<30_000)
+            if (try? LoopbackListener.connect(to: port)) == nil { return port }
+        }
+        throw Failure(description: "found no free port")
+    }
+
+    static let environment = [
+        "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+        "HOME": NSTemporaryDirectory(),
+        "BERTH_LOG": ProcessInfo.processInfo.environment["BERTH_LOG"] ?? "info",
+    ]
+
+    // MARK: Commands
+
+    func berth(_ arguments: [String]) async throws {
+        var environment = Self.environment
+        environment["BERTH_COORDINATOR"] = client.address
+        environment["BERTH_TOKEN_FILE"] = "\(root)/coordinator/admin.token"
+        try await command("\(options.products)/berth", arguments, environment)
+    }
+
+    private func command(_ program: String, _ arguments: [String], _ environment: [String: String]? = nil) async throws
+    {
+        let result = try await CommandRunner.run(
+            ProcessSpecification(
+                executable: program,
+                arguments: arguments,
+                environment: environment ?? Self.environment
+            ),
+            timeout: .seconds(60)
+        )
+        guard result.termination == .exited(0) else {
+            throw Failure(
+                description: "\(program) \(arguments.first ?? ""): \(result.termination): \(result.errorText)"
+            )
+        }
+    }
+}

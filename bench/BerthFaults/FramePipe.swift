@@ -1,0 +1,140 @@
+import BerthCore
+import BerthSystem
+import Foundation
+
+/// Stands between sshd and `attach`, and does to whole messages what a bad network and a confused coordinator do: sends
+/// old assignments again, results twice, and everything late.
+package enum FramePipe {
+    /// Runs the command and passes frames on until either side ends.
+    /// - Parameters:
+    ///   - command: program and arguments of `attach`.
+    ///   - memory: folder for old assignments, kept over connections.
+    ///   - seed: of this connection's chances.
+    /// - Throws: `SystemError`
+    package static func run(_ command: [String], memory: String, seed: UInt64) async throws {
+        Signals.ignoreBrokenPipes()
+        try DurableFile.makeFolder(memory)
+        let (down, up) = (try FileDescriptor.pipe(), try FileDescriptor.pipe())
+        let process = try ChildProcess.spawn(
+            ProcessSpecification(
+                executable: command[0],
+                arguments: Array(command.dropFirst()),
+                environment: ProcessInfo.processInfo.environment,
+                standardInput: .descriptor(down.read.number),
+                standardOutput: .descriptor(up.write.number),
+                standardError: .descriptor(2)
+            )
+        )
+        down.read.close()
+        up.write.close()
+        let toAttach = FrameSink(down.write)
+        let toCoordinator = FrameSink(FileDescriptor(adopting: 1))
+        Threads.detach(name: "down") {
+            pump(FileDescriptor(adopting: 0), toAttach, SeededNumbers(seed: seed)) { frame, numbers in
+                if case .assign(let assignment)? = try? CoordinatorMessage.parse(frame.payload) {
+                    keep(frame, assignment, memory)
+                }
+                return [frame]
+            }
+            toAttach.close()
+        }
+        Threads.detach(name: "up") {
+            pump(up.read, toCoordinator, SeededNumbers(seed: seed &+ 1)) { frame, numbers in
+                guard let message = try? HostMessage.parse(frame.payload) else { return [frame] }
+                switch message {
+                case .agentHello:
+                    resend(frame.route, 90, memory, toAttach, &numbers)
+                case .accepted:
+                    resend(frame.route, 5, memory, toAttach, &numbers)
+                case .result:
+                    // The slot is free now, and its next assignment is on its way.
+                    resend(frame.route, 15, memory, toAttach, &numbers)
+                    if Int.random(in: 0..<8, using: &numbers) == 0 { return [frame, frame] }
+                default: break
+                }
+                return [frame]
+            }
+            toCoordinator.close()
+        }
+        _ = await process.wait()
+        // What it said last is still on its way.
+        try? await Task.sleep(for: .milliseconds(200))
+    }
+
+    private static func pump(
+        _ source: FileDescriptor,
+        _ sink: FrameSink,
+        _ seeded: SeededNumbers,
+        _ body: (Frame, inout SeededNumbers) -> [Frame]
+    ) {
+        var numbers = seeded
+        var decoder = FrameDecoder(expectsPreamble: true)
+        var isFirst = true
+        while let bytes = try? source.read(upTo: 64 << 10), !bytes.isEmpty {
+            decoder.feed(bytes)
+            do {
+                while let frame = try decoder.next() {
+                    if isFirst { sink.begin() }
+                    isFirst = false
+                    if frame.type == .chunk {
+                        sink.write([frame])
+                    } else {
+                        if Int.random(in: 0..<40, using: &numbers) == 0 {
+                            usleep(UInt32.random(in: 1...80, using: &numbers) * 1000)
+                        }
+                        sink.write(body(frame, &numbers))
+                    }
+                }
+            } catch {
+                return
+            }
+        }
+    }
+
+    // MARK: Old assignments
+
+    private static let kept = 8
+
+    private static func keep(_ frame: Frame, _ assignment: Assignment, _ memory: String) {
+        let name = "\(memory)/\(frame.route).\(assignment.epoch % UInt64(kept))"
+        // Best effort: what is not kept is not sent again.
+        try? DurableFile.replace(name, with: frame.bytes)
+    }
+
+    /// Sends an old assignment again, with a chance in percent.
+    private static func resend(
+        _ route: String,
+        _ chance: Int,
+        _ memory: String,
+        _ sink: FrameSink,
+        _ numbers: inout SeededNumbers
+    ) {
+        guard Int.random(in: 0..<100, using: &numbers) < chance, let old = old(route, memory, &numbers) else { return }
+        sink.write([old])
+    }
+
+    private static func old(_ route: String, _ memory: String, _ numbers: inout SeededNumbers) -> Frame? {
+        let name = "\(memory)/\(route).\(Int.random(in: 0..<kept, using: &numbers))"
+        guard let bytes = try? DurableFile.read(name, limit: 8 << 20) else { return nil }
+        var decoder = FrameDecoder(expectsPreamble: false)
+        decoder.feed(bytes)
+        return try? decoder.next()
+    }
+}
+
+/// Writes whole frames to a stream from several threads.
+private final class FrameSink: Sendable {
+    private let lock = NSLock()
+    private let stream: FileDescriptor
+
+    init(_ stream: FileDescriptor) { self.stream = stream }
+
+    func begin() { lock.withLock { try? stream.write(Frame.preamble) } }
+
+    /// A stream that is gone takes nothing; the other direction ends by itself then.
+    func write(_ frames: [Frame]) {
+        lock.withLock { for frame in frames { try? stream.write(frame.bytes) } }
+    }
+
+    func close() { lock.withLock { stream.close() } }
+}

@@ -1,0 +1,46 @@
+import BerthCore
+import BerthSystem
+import Foundation
+
+extension FaultStorm.Outcome {
+    /// The outcome for people, line by line.
+    package var report: [String] {
+        var lines = [
+            "events: \(finding.touches) touches of devices, \(finding.attempts) attempts, \(finding.runs) runs, "
+                + "\(finding.entries) ledger entries",
+            "faults: "
+                + faults.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+                + ", lost replies \(lostReplies)",
+        ]
+        for result in results {
+            let words = result.target.map { " (target \($0), \(result.met == true ? "met" : "NOT MET"))" }
+            lines.append("\(result.name): \(FaultResult.text(result.ours)) \(result.unit)\(words ?? "")")
+        }
+        for violation in finding.violations.prefix(20) { lines.append("violation: \(violation)") }
+        if finding.violations.count > 20 { lines.append("and \(finding.violations.count - 20) more violations") }
+        return lines
+    }
+
+    /// The figures.
+    package var results: [FaultResult] {
+        var results = [
+            FaultResult("overlaps", "count", finding.count(.overlap, .concurrentRun), atMost: 0),
+            FaultResult("stale touches accepted", "count", finding.count(.staleTouch, .lateTouch), atMost: 0),
+            FaultResult("lost results", "count", finding.count(.lostResult), atMost: 0),
+            FaultResult(
+                "doubled results",
+                "count",
+                finding.count(.doubledResult, .repeatedAttempt, .inventedResult),
+                atMost: 0
+            ),
+            FaultResult("repeats per attempt met by a fault", "ratio", finding.repeatsPerHit, atMost: 1.05),
+            FaultResult("runs", "count", Double(finding.runs)),
+            FaultResult("touches of devices", "count", Double(finding.touches)),
+            FaultResult("faults", "count", Double(faults.values.reduce(lostReplies, +))),
+        ]
+        if let longest = outages.max() {
+            results.append(FaultResult("API away after a kill of the coordinator, at most", "s", longest, atMost: 2))
+        }
+        return results
+    }
+}

@@ -1,0 +1,44 @@
+import BerthCore
+import BerthSystem
+import Foundation
+import Synchronization
+
+/// Keeps a farm busy: submits batches until it is ended, each until it has an answer.
+final class Submissions: Sendable {
+    private struct State {
+        var runs: Set<String> = []
+        var isEnded = false
+    }
+
+    private static let batch = 20
+
+    private let farm: FaultFarm
+    private let state = Mutex(State())
+
+    init(_ farm: FaultFarm) { self.farm = farm }
+
+    /// Everything that was submitted and answered.
+    var runs: Set<String> { state.withLock { $0.runs } }
+
+    func end() { state.withLock { $0.isEnded = true } }
+
+    func run() async {
+        var number = 0
+        while !state.withLock({ $0.isEnded }) {
+            if let status = await farm.client.status(), status.queued > farm.options.slots * 2 {
+                try? await Task.sleep(for: .milliseconds(100))
+                continue
+            }
+            number += 1
+            // Once begun, a submission is carried through: its reply may be lost after it was done.
+            let deadline = ContinuousClock.now + .seconds(60)
+            while ContinuousClock.now < deadline {
+                if let runs = await farm.client.submit(key: "storm-\(number)", repeats: Self.batch) {
+                    state.withLock { $0.runs.formUnion(runs) }
+                    break
+                }
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import BerthSystem
+import Foundation
+import Synchronization
+
+/// A program that is started again whenever it ends, as systemd does, until it is stopped.
+final class SupervisedProcess: Sendable {
+    private struct State {
+        var process: ChildProcess?
+        var isStopping = false
+        var starts = 0
+    }
+
+    let name: String
+    private let specification: @Sendable () -> ProcessSpecification
+    /// Called between the end of one process and the start of the next.
+    private let between: @Sendable () -> Void
+    private let state = Mutex(State())
+    private let work = Mutex<Task<Void, Never>?>(nil)
+
+    init(
+        _ name: String,
+        between: @escaping @Sendable () -> Void = {},
+        _ specification: @escaping @Sendable () -> ProcessSpecification
+    ) {
+        self.name = name
+        self.between = between
+        self.specification = specification
+    }
+
+    var process: ChildProcess? { state.withLock { $0.process } }
+    var starts: Int { state.withLock { $0.starts } }
+
+    func start() {
+        let task = Task { await self.run() }
+        work.withLock { $0 = task }
+    }
+
+    private func run() async {
+        while true {
+            let process = state.withLock { state -> ChildProcess? in
+                guard !state.isStopping, let process = try? ChildProcess.spawn(specification()) else { return nil }
+                state.process = process
+                state.starts += 1
+                return process
+            }
+            guard let process else {
+                if state.withLock({ $0.isStopping }) { return }
+                try? await Task.sleep(for: .milliseconds(200))
+                continue
+            }
+            let end = await process.wait()
+            state.withLock { $0.process = nil }
+            between()
+            // A program that cannot start is not started in a tight loop.
+            if end != .signalled(SIGKILL) { try? await Task.sleep(for: .milliseconds(100)) }
+        }
+    }
+
+    /// Sends a signal to the process alone.
+    func signal(_ number: Int32) {
+        if let process, process.termination == nil { kill(process.pid, number) }
+    }
+
+    /// Ends it for good.
+    func stop(grace: Duration = .seconds(5)) async {
+        let process = state.withLock { state in
+            state.isStopping = true
+            return state.process
+        }
+        if let process, process.termination == nil {
+            kill(process.pid, SIGCONT)
+            await process.end(grace: grace)
+        }
+        await work.withLock { $0 }?.value
+    }
+}

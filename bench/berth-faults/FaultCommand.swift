@@ -1,0 +1,83 @@
+import BerthFaults
+import BerthSystem
+import Foundation
+
+/// `ops/bench faults`.
+struct FaultCommand {
+    struct Usage: Error {
+        let words: String
+    }
+
+    private var options: FaultOptions
+    private var shows = false
+
+    init(_ arguments: inout ArraySlice<String>) throws {
+        let environment = ProcessInfo.processInfo.environment
+        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        options = FaultOptions(
+            products: (program as NSString).deletingLastPathComponent,
+            sources: environment["BERTH_SOURCES"] ?? FileManager.default.currentDirectoryPath
+        )
+        options.seed = UInt64.random(in: 1...999_999)
+        while let argument = arguments.popFirst() {
+            func value() throws -> String {
+                guard let value = arguments.popFirst() else { throw Usage(words: "\(argument) needs a value") }
+                return value
+            }
+            func number(_ range: ClosedRange<Int>) throws -> Int {
+                let text = try value()
+                guard let number = Int(text), range.contains(number) else {
+                    throw Usage(
+                        words: "\(argument) needs a number from \(range.lowerBound) to \(range.upperBound), not \(text)"
+                    )
+                }
+                return number
+            }
+            switch argument {
+            case "--seconds": options.seconds = try number(5...86_400)
+            case "--seed": options.seed = UInt64(try number(0...Int.max))
+            case "--hosts": options.hosts = try number(1...50)
+            case "--slots": options.slotsPerHost = try number(1...50)
+            case "--show": shows = true
+            case "--postgres": options.usesPostgres = true
+            case "--keep": options.keepAt = try value()
+            default: throw Usage(words: "unknown argument \(argument)")
+            }
+        }
+        options.tell = { StandardStreams.writeError("\($0)\n") }
+    }
+
+    func run() async throws -> Bool {
+        if shows { return try await show() }
+        let outcome = try await FaultStorm.run(options)
+        for line in outcome.report { options.tell(line) }
+        for result in outcome.results { try write(result) }
+        let isClean = outcome.finding.violations.isEmpty
+        options.tell(isClean ? "nothing was violated" : "VIOLATED; repeat with --seed \(options.seed)")
+        return isClean
+    }
+
+    /// Each way of breaking the agents must be noticed.
+    private func show() async throws -> Bool {
+        var areAllNoticed = true
+        for breakage in Breakage.allCases {
+            var broken = options
+            breakage.apply(to: &broken)
+            broken.keepAt = nil
+            broken.tell = { _ in }
+            let outcome = try await FaultStorm.run(broken)
+            let rules = Set(outcome.finding.violations.map(\.rule.rawValue)).sorted().joined(separator: ", ")
+            let isNoticed = breakage.isNoticed(by: outcome.finding)
+            options.tell("\(breakage.words): " + (isNoticed ? "noticed (\(rules))" : "NOT NOTICED (\(rules))"))
+            try write(FaultResult("noticed: \(breakage.words)", "yes or no", isNoticed ? 1 : 0, atLeast: 1))
+            if !isNoticed { areAllNoticed = false }
+        }
+        return areAllNoticed
+    }
+
+    private func write(_ result: FaultResult) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        StandardStreams.writeOutput(String(decoding: try encoder.encode(result), as: UTF8.self) + "\n")
+    }
+}

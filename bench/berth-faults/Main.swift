@@ -1,0 +1,58 @@
+import BerthFaults
+import BerthSystem
+import Foundation
+
+@main
+struct Main {
+    private static let usage = """
+        Usage: berth-faults [--seconds N] [--seed N] [--hosts N] [--slots N] [--show] [--postgres] [--keep FOLDER]
+
+        Lets a farm of real parts work under faults (bench/README.md), and judges by the devices' own logs and the ledgers
+        whether anything was lost, run twice, or shared. `ops/bench faults` builds and calls it.
+
+          --seconds N    how long the storm is (default 60)
+          --seed N       repeats a storm's faults; without it the seed is drawn and printed
+          --hosts N      how many hosts (default 3)
+          --slots N      how many slots on each (default 6)
+          --show         breaks the agents on purpose, in three ways, and expects that each is noticed
+          --postgres     keeps the store in a PostgreSQL server, which is killed too
+          --keep FOLDER  where the farm's folder is kept after a violation
+
+        Standard output gets one JSON object for each figure, standard error the words.
+        Exit status: 0 nothing was violated (with --show: everything was noticed), 1 otherwise, 64 usage, 70 no farm.
+
+        """
+
+    static func main() async {
+        var arguments = CommandLine.arguments.dropFirst()
+        do {
+            if arguments.first == "pipe" { return try await pipe(arguments.dropFirst()) }
+            if arguments.contains("--help") {
+                StandardStreams.writeOutput(usage)
+                return
+            }
+            let command = try FaultCommand(&arguments)
+            exit(try await command.run() ? 0 : 1)
+        } catch let error as FaultCommand.Usage {
+            StandardStreams.writeError("berth-faults: \(error.words)\n\(usage)")
+            exit(64)
+        } catch {
+            StandardStreams.writeError("berth-faults: \(error)\n")
+            exit(70)
+        }
+    }
+
+    /// `pipe --memory FOLDER --seed N -- COMMAND`: what the harness puts between sshd and `attach`.
+    private static func pipe(_ arguments: ArraySlice<String>) async throws {
+        let words = Array(arguments)
+        guard words.count > 5, words[0] == "--memory", words[2] == "--seed", let seed = UInt64(words[3]),
+            words[4] == "--"
+        else { throw FaultCommand.Usage(words: "pipe --memory FOLDER --seed N -- COMMAND") }
+        // Each connection has chances of its own.
+        try await FramePipe.run(
+            Array(words[5...]),
+            memory: words[1],
+            seed: seed ^ UInt64(getpid())
+        )
+    }
+}
