@@ -8,8 +8,13 @@ struct Program: Sendable {
         SubmitCommand.self, ReplayCommand.self, CancelCommand.self, WatchCommand.self, RunListCommand.self,
         RunShowCommand.self,
         DeviceListCommand.self, DeviceOpenCommand.self, DeviceReleaseCommand.self, SlotShellCommand.self,
+        DrainCommand<OneSlot>.self, MaintenanceCommand<OneSlot>.self, ResumeCommand<OneSlot>.self,
+        DrainCommand<OneHost>.self, MaintenanceCommand<OneHost>.self, ResumeCommand<OneHost>.self,
+        DrainCommand<WholeFarm>.self, MaintenanceCommand<WholeFarm>.self, ResumeCommand<WholeFarm>.self,
+        ReserveCommand.self, ReservationListCommand.self, ReservationEndCommand.self,
+        LimitSetCommand.self, LimitListCommand.self,
         LedgerCommand.self,
-        GateCommand.self, StatusCommand.self,
+        GateCommand.self, StatusCommand.self, WhyCommand.self,
     ]
 
     let environment: [String: String]

@@ -180,8 +180,8 @@ struct SchedulingTests {
         let other = SubmitOp(submitter: "lee", idempotencyKey: nil, runs: runs, priority: 0, now: 3)
         _ = try await farm.store.submit(other)
         let running = try #require(try await farm.start("sim-1"))
-        let (open, count) = try await farm.store.cancelSubmitter("ci", now: 9)
-        #expect(open.map(\.attempt) == [running.attempt] && count == 3)
+        let (open, count, batches) = try await farm.store.cancelSubmitter("ci", now: 9)
+        #expect(open.map(\.attempt) == [running.attempt] && count == 3 && batches == ["b-1"])
         #expect(try await farm.store.counts() == (queued: 1, running: 1))
     }
 }

@@ -7,6 +7,8 @@ package struct FarmStatus: Sendable, Hashable, Codable {
     package let running: Int
     /// When the run was submitted that has waited longest, in milliseconds since 1970; absent when none waits.
     package let oldestQueuedAt: Int64?
+    /// All parts of the farm that are out of use; absent from older coordinators.
+    package let services: [ServiceState]?
 
     package init(
         version: String,
@@ -14,7 +16,8 @@ package struct FarmStatus: Sendable, Hashable, Codable {
         hosts: [HostView],
         queued: Int,
         running: Int,
-        oldestQueuedAt: Int64? = nil
+        oldestQueuedAt: Int64? = nil,
+        services: [ServiceState]? = nil
     ) {
         self.version = version
         self.coordinator = coordinator
@@ -22,5 +25,6 @@ package struct FarmStatus: Sendable, Hashable, Codable {
         self.queued = queued
         self.running = running
         self.oldestQueuedAt = oldestQueuedAt
+        self.services = services
     }
 }

@@ -4,7 +4,8 @@ package struct SlotView: Sendable, Hashable, Codable {
         case offline
         case idle
         case busy
-        /// Connected, but it takes no run until a person has done something; `reason` says what.
+        /// Connected, but it takes no run until a person has done something; `reason` says what. A slot that is out of
+        /// use is held too, with its service state's word as the reason, so that older readers understand it.
         case held
     }
 
@@ -20,6 +21,10 @@ package struct SlotView: Sendable, Hashable, Codable {
     package let kept: Int?
     /// Where it lies on its host; absent when its agent has not said.
     package let places: SlotPlaces?
+    /// What takes it out of use, its own state first, then its host's and the farm's; absent if nothing does.
+    package let services: [ServiceState]?
+    /// That are in force; absent if there are none.
+    package let reservations: [Reservation]?
 
     package init(
         name: String,
@@ -29,7 +34,9 @@ package struct SlotView: Sendable, Hashable, Codable {
         attempt: String?,
         reason: OutcomeCause? = nil,
         kept: Int? = nil,
-        places: SlotPlaces? = nil
+        places: SlotPlaces? = nil,
+        services: [ServiceState]? = nil,
+        reservations: [Reservation]? = nil
     ) {
         self.name = name
         self.host = host
@@ -39,5 +46,16 @@ package struct SlotView: Sendable, Hashable, Codable {
         self.reason = reason
         self.kept = kept
         self.places = places
+        self.services = services
+        self.reservations = reservations
+    }
+
+    /// Its state in a word: what takes it out of use counts more than that it idles, and is added to what it still does.
+    package var condition: String {
+        guard let service = services?.first?.state.rawValue else { return state.rawValue }
+        switch state {
+        case .idle, .held: return service
+        case .busy, .offline: return "\(state.rawValue),\(service)"
+        }
     }
 }

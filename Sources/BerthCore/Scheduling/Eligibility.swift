@@ -98,15 +98,7 @@ package enum Obstacle: Sendable, Hashable, CustomStringConvertible {
         case .unmet(let requirement): return "\(requirement)"
         case .agent(let problem): return problem
         case .busy(let attempt): return "busy with attempt \(attempt)"
-        case .outOfUse(let service):
-            let subject = ServiceScope(kind: service.kind, name: service.name).map { "\($0)" } ?? service.kind
-            let state =
-                switch service.state {
-                case .drained: "drained"
-                case .maintenance: "in maintenance"
-                case .quarantined: "in quarantine"
-                }
-            return "\(subject) is \(state) by \(service.actor): \(service.reason)"
+        case .outOfUse(let service): return "\(service)"
         case .reserved(let reservations):
             return "reserved for \(reservations.map(\.holder).joined(separator: " and ")) "
                 + "(\(reservations.map { "\($0.id) by \($0.actor)" }.joined(separator: ", ")))"

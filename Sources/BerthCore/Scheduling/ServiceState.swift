@@ -35,7 +35,7 @@ package enum ServiceScope: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Why a part of the farm takes no new attempt. A part in use has none.
-package struct ServiceState: Sendable, Hashable, Codable {
+package struct ServiceState: Sendable, Hashable, Codable, CustomStringConvertible {
     package enum State: String, Sendable, Hashable, Codable, CaseIterable {
         /// The current attempt ends, and no other begins.
         case drained
@@ -56,6 +56,20 @@ package struct ServiceState: Sendable, Hashable, Codable {
     package let actor: String
     /// Milliseconds since 1970.
     package let since: Int64
+
+    /// What it is about; nil if the two parts make none.
+    package var scope: ServiceScope? { ServiceScope(kind: kind, name: name) }
+
+    /// One sentence.
+    package var description: String {
+        let words =
+            switch state {
+            case .drained: "drained"
+            case .maintenance: "in maintenance"
+            case .quarantined: "in quarantine"
+            }
+        return "\(scope.map { "\($0)" } ?? kind) is \(words) by \(actor): \(reason)"
+    }
 
     package init(scope: ServiceScope, state: State, reason: String, actor: String, since: Int64) {
         kind = scope.kind

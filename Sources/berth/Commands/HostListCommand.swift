@@ -34,10 +34,10 @@ struct HostListCommand: Command {
                     slot.device.platform.rawValue,
                     slot.device.model,
                     slot.device.os.description,
-                    slot.state.rawValue,
+                    slot.condition,
                     slot.attempt ?? "",
                     slot.kept.map { $0 == 0 ? "" : "\($0)" } ?? "",
-                    slot.state == .held ? slot.reason?.description ?? "" : ""
+                    SlotReasonText.text(slot)
                 )
             }
         }

@@ -13,7 +13,9 @@ struct StatusCommand: Command {
         let answer = try await context.client.get(APIClient.path("status"), as: FarmStatus.self)
         context.show(answer) { farm in
             PlainText.safe("\(farm.coordinator), Berth \(farm.version)")
-                + ": \(farm.queued) runs queued, \(farm.running) running\n\n" + HostListCommand.text(farm.hosts)
+                + ": \(farm.queued) runs queued, \(farm.running) running\n"
+                + (farm.services ?? []).filter { $0.scope == .farm }.map { PlainText.safe("\($0)") + "\n" }.joined()
+                + "\n" + HostListCommand.text(farm.hosts)
         }
         return .success
     }

@@ -127,6 +127,21 @@ package struct API: Sendable {
         case ("GET", "runs", 1): return Self.json(await withProgress(try await runs(request.query)))
         case ("GET", "runs", 2): return Self.json(await withProgress([try await store.run(id: argument)])[0])
         case ("GET", "ledgers", 2): return try await ledger(argument, last: try limit(request.query["last"], "last"))
+        case ("GET", "runs", 3) where rest[2] == "why": return Self.json(try await farm.why(run: argument))
+        case ("GET", "slots", 3) where rest[2] == "why": return Self.json(try await why(slot: argument))
+        case ("POST", "slots", 3): return try await change(.slot(argument), rest[2], request, caller: caller)
+        case ("POST", "hosts", 3): return try await change(.host(argument), rest[2], request, caller: caller)
+        case ("POST", "farm", 2): return try await change(.farm, argument, request, caller: caller)
+        case ("GET", "services", 1): return Self.json(try await store.services())
+        case ("POST", "reservations", 1):
+            return try await reserve(try body(ReservationRequest.self, request), caller: caller)
+        case ("GET", "reservations", 1): return Self.json(try await reservations())
+        case ("POST", "reservations", 3) where rest[2] == "end":
+            return try await endReservation(argument)
+        case ("POST", "limits", 1): return try await setLimit(try body(LimitRequest.self, request), caller: caller)
+        case ("GET", "limits", 1): return Self.json(try await store.limits().map(LimitView.init))
+        case ("POST", "submitters", 3) where rest[2] == "cancel":
+            return try await cancelSubmitter(request.segments[2], caller: caller)
         case ("GET", "verdicts", 1): return Self.json(try await verdicts())
         case ("GET", "events", 1): return try events(after: request.headers["Last-Event-ID"])
         case ("POST", "gate", 1): return try await gate(try body(GateRequest.self, request))
@@ -148,7 +163,8 @@ package struct API: Sendable {
                 hosts: try await farm.hostViews(),
                 queued: counts.queued,
                 running: counts.running,
-                oldestQueuedAt: try await store.oldestQueued()
+                oldestQueuedAt: try await store.oldestQueued(),
+                services: try await store.services()
             )
         )
     }

@@ -97,6 +97,8 @@ package actor Farm {
     package func hostViews() async throws -> [HostView] {
         let records = try await store.slots()
         let others = try await store.othersHoldings(of: name)
+        let services = try await store.services()
+        let reservations = try await store.reservations(now: Timestamp.now().milliseconds)
         var views: [HostView] = []
         for host in try await store.hosts() {
             let other = others[host.name]
@@ -112,7 +114,9 @@ package actor Farm {
                     problem: live == nil ? status.problem : live?.problem,
                     clockSkew: live == nil ? status.clockSkew : live?.clockSkew,
                     nextTry: live == nil ? status.nextTry?.milliseconds : live?.nextTry,
-                    slots: records.filter { $0.host == host.name }.map { view($0, live?.slots[$0.name]) },
+                    slots: records.filter { $0.host == host.name }.map {
+                        view($0, live?.slots[$0.name]).with(services: services, reservations: reservations)
+                    },
                     coordinator: other?.holder ?? (links[host.name] == nil ? nil : name)
                 )
             )

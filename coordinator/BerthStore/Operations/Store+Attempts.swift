@@ -92,19 +92,24 @@ extension Store {
     }
 
     /// Cancels all runs of a submitter that have no end yet.
-    /// - Returns: open attempts whose agents must be told, and how many runs it concerned.
+    /// - Returns: open attempts whose agents must be told, and how many runs of which batches it concerned.
     package func cancelSubmitter(
         _ submitter: String,
         now: Int64
-    ) async throws(StoreError) -> (open: [OpenAttempt], runs: Int) {
+    ) async throws(StoreError) -> (open: [OpenAttempt], runs: Int, batches: [String]) {
         try await change("cancel all runs of \(submitter)") { connection in
             let condition = "run.lane IN (SELECT number FROM lane WHERE submitter = ?)"
-            let count = try connection.firstRow(
-                "SELECT count(*) FROM run WHERE state IN ('queued', 'assigned', 'running') AND \(condition)",
+            let concerned = try connection.rows(
+                """
+                SELECT batch, count(*) AS runs FROM run
+                WHERE state IN ('queued', 'assigned', 'running') AND \(condition) GROUP BY batch ORDER BY batch
+                """,
                 [.text(submitter)]
             )
             let open = try Self.cancelRuns(condition, .text(submitter), now: now, connection)
-            return (open, Int(try count?.integer(0) ?? 0))
+            let batches = try concerned.map { RecordID.batch.text(try $0.integer("batch")) }
+            for batch in batches { try connection.announce(.batch(batch)) }
+            return (open, Int(try concerned.reduce(0) { $0 + (try $1.integer("runs")) }), batches)
         }
     }
 

@@ -44,6 +44,7 @@ extension Store {
                     .integer(now),
                 ]
             )
+            try connection.announce(.hosts)
             return Reservation(
                 id: RecordID.reservation.text(number),
                 slot: slot,
@@ -62,7 +63,10 @@ extension Store {
         try await change("end reservation \(id)") { connection in
             guard let number = RecordID.reservation.number(id) else { return false }
             let ended = try connection.execute("DELETE FROM reservation WHERE number = ?", [.integer(number)])
-            if ended > 0 { try connection.announce(.work) }
+            if ended > 0 {
+                try connection.announce(.hosts)
+                try connection.announce(.work)
+            }
             return ended > 0
         }
     }
