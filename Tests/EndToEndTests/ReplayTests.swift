@@ -26,7 +26,7 @@ struct ReplayTests {
             // The agents are new ones: nothing of the former devices was needed.
             let former = Set(runs.flatMap(\.attempts).compactMap(\.report?.device.identity))
             #expect(former.isDisjoint(with: again.flatMap(\.attempts).compactMap(\.report?.device.identity)))
-            #expect(try await farm.berth(["run", "show", again[0].id]).contains("replays    \(runs[0].id)"))
+            #expect(try await farm.berth(["run", "show", again[0].id]).contains("replays \(runs[0].id)"))
 
             let one = try await farm.json(BatchView.self, ["replay", runs[3].id])
             #expect(one.runs.map(\.pins) == [runs[3].pins])
