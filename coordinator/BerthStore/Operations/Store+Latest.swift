@@ -11,14 +11,20 @@ extension Store {
         }
     }
 
-    /// The runs that wait and are to be assigned next, in the order of their submission.
+    /// The runs that wait and are to be assigned next: by priority, then in the order of their submission.
     package func queuedRuns(limit: Int) async throws(StoreError) -> [RunView] {
-        try await look("list the queued runs") {
-            try Self.runViews(
-                "run.number IN (\(Self.numbers("state = 'queued'", "priority DESC, number")))",
-                Int64(limit),
-                $0
-            )
+        try await look("list the queued runs") { connection in
+            // The first of each lane, however many wait behind them.
+            var first: [(priority: Int64, number: Int64)] = []
+            for lane in try connection.rows("SELECT number, priority FROM lane WHERE waiting > 0") {
+                let priority = try lane.integer("priority")
+                first += try connection.rows(
+                    "SELECT number FROM run WHERE lane = ? AND state = 'queued' ORDER BY number LIMIT ?",
+                    [try lane.value("number"), .init(limit)]
+                ).map { (priority, try $0.integer(0)) }
+            }
+            first.sort { ($1.priority, $0.number) < ($0.priority, $1.number) }
+            return try first.prefix(limit).flatMap { try Self.runViews("run.number = ?", $0.number, connection) }
         }
     }
 
@@ -36,7 +42,14 @@ extension Store {
     /// When the run was submitted that has waited longest, in milliseconds since 1970.
     package func oldestQueued() async throws(StoreError) -> Int64? {
         try await look("find the run that has waited longest") {
-            try $0.firstRow("SELECT min(submitted_at) FROM run WHERE state = 'queued'")?.optionalInteger(0)
+            try $0.firstRow(
+                """
+                SELECT min(oldest.submitted_at) FROM lane JOIN run AS oldest ON oldest.number = (
+                    SELECT run.number FROM run WHERE run.lane = lane.number AND run.state = 'queued'
+                    ORDER BY run.number LIMIT 1)
+                WHERE lane.waiting > 0
+                """
+            )?.optionalInteger(0)
         }
     }
 

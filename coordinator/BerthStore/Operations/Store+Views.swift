@@ -40,7 +40,7 @@ extension Store {
         try await look("count runs") { connection in
             let row = try connection.firstRow(
                 """
-                SELECT (SELECT count(*) FROM run WHERE state = 'queued'),
+                SELECT (SELECT CAST(coalesce(sum(waiting), 0) AS BIGINT) FROM lane WHERE waiting > 0),
                     (SELECT count(*) FROM run WHERE state IN ('assigned', 'running'))
                 """
             )
