@@ -12,6 +12,7 @@ final class PostgresSession: StoreSession, StoreConnection {
     private let origin: String
     private let open: () throws(PostgresError) -> PostgresConnection
     private var translated: [String: String] = [:]
+    let documents = DecodedDocuments()
 
     init(
         _ connection: PostgresConnection,

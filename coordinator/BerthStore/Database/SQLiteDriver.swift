@@ -30,6 +30,7 @@ struct SQLiteDriver: StoreDriver {
 /// A connection to the file.
 final class SQLiteSession: StoreSession, StoreConnection {
     private let connection: DatabaseConnection
+    let documents = DecodedDocuments()
 
     init(_ connection: DatabaseConnection) {
         self.connection = connection

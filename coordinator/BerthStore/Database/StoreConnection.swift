@@ -7,6 +7,9 @@ import SQLiteDatabase
 protocol StoreConnection: AnyObject {
     var dialect: StoreDialect { get }
 
+    /// What was decoded on this connection before.
+    var documents: DecodedDocuments { get }
+
     /// Runs a statement and gives all its rows.
     func rows(_ sql: String, _ parameters: [DatabaseValue]) throws -> [DatabaseRow]
 

@@ -17,8 +17,7 @@ extension Store {
         nonce: String,
         timeout: Int64
     ) async throws(StoreError) -> Assignment? {
-        let operation = "claim a run for slot \(slot)"
-        let claimed = try await change(operation) { [coordinator] connection -> AssignmentRows? in
+        try await change("claim a run for slot \(slot)") { [coordinator] connection in
             guard let known = try connection.firstRow("SELECT * FROM slot WHERE name = ?", [.text(slot)]) else {
                 throw StoreError.unknownSlot(name: slot)
             }
@@ -30,7 +29,7 @@ extension Store {
             )
             if let open {
                 guard try open.text("slot") == slot else { return nil }
-                return try Self.assignmentRows(try open.integer("number"), connection)
+                return try Self.assignment(try open.integer("number"), connection)
             }
             let host = try known.text("host")
             guard let next = try Self.nextRun(known, now: now, connection) else { return nil }
@@ -55,9 +54,8 @@ extension Store {
                     .integer(try raised?.integer(0) ?? 0), .text(nonce), .integer(timeout), .integer(now),
                 ]
             )
-            return try Self.assignmentRows(attempt, connection)
+            return try Self.assignment(attempt, connection)
         }
-        return try Self.assignment(claimed, operation)
     }
 
     private static func nextRun(
@@ -72,14 +70,14 @@ extension Store {
         let slot = SlotStanding(
             name: name,
             host: host,
-            offer: try offer(row),
+            offer: try offer(row, connection.documents),
             services: try services(slot: name, host: host, connection),
             reservations: try reservations(of: name, now: now, connection),
             openAttempt: nil
         )
         let limits = try usedLimits(connection)
         let eligible = try rows.filter { row in
-            let requirement = try requirement(row)
+            let requirement = try requirement(row, connection.documents)
             let submitter = try row.text("submitter")
             let run = RunStanding(
                 requirement: requirement,
@@ -149,21 +147,11 @@ extension Store {
     /// An attempt as it was handed out, with the same nonce; nil for an unknown one.
     package func assignment(of attempt: String) async throws(StoreError) -> Assignment? {
         guard let number = RecordID.attempt.number(attempt) else { return nil }
-        let operation = "read attempt \(attempt)"
-        return try Self.assignment(
-            try await look(operation) { try Self.assignmentRows(number, $0) },
-            operation
-        )
+        return try await look("read attempt \(attempt)") { try Self.assignment(number, $0) }
     }
 
-    /// What an assignment is made of, as stored: it is put together outside the transaction.
-    private struct AssignmentRows: Sendable {
-        let attempt: DatabaseRow
-        let builds: [DatabaseRow]
-    }
-
-    private static func assignmentRows(_ number: Int64, _ connection: any StoreConnection) throws -> AssignmentRows? {
-        let attempt = try connection.firstRow(
+    private static func assignment(_ number: Int64, _ connection: any StoreConnection) throws -> Assignment? {
+        let row = try connection.firstRow(
             """
             SELECT attempt.number, attempt.run, attempt.epoch, attempt.nonce, attempt.timeout, pins.number AS pins_number,
                 pins.bytes AS pins, case_definition.definition FROM attempt
@@ -172,39 +160,30 @@ extension Store {
             """,
             [.integer(number)]
         )
-        guard let attempt else { return nil }
+        guard let row else { return nil }
         let builds = try connection.rows(
             """
             SELECT build.hex, build.description FROM pinned_build JOIN build ON build.hex = pinned_build.hex
             WHERE pinned_build.pins = ? ORDER BY pinned_build.position
             """,
-            [try attempt.value("pins_number")]
+            [try row.value("pins_number")]
         )
-        return AssignmentRows(attempt: attempt, builds: builds)
-    }
-
-    private static func assignment(_ rows: AssignmentRows?, _ operation: String) throws(StoreError) -> Assignment? {
-        guard let rows else { return nil }
-        do {
-            let row = rows.attempt
-            return Assignment(
-                run: RecordID.run.text(try row.integer("run")),
-                attempt: RecordID.attempt.text(try row.integer("number")),
-                epoch: UInt64(try row.integer("epoch")),
-                nonce: try row.text("nonce"),
-                pins: try row.json(Pins.self, "pins"),
-                caseDefinition: try row.json(CaseDefinition.self, "definition"),
-                builds: try rows.builds.map {
-                    AssignedBuild(
-                        id: try $0.digest("hex"),
-                        description: try $0.json(BuildDescription.self, "description")
-                    )
-                },
-                timeout: try row.integer("timeout")
-            )
-        } catch {
-            throw StoreError(operation, error)
-        }
+        let documents = connection.documents
+        return Assignment(
+            run: RecordID.run.text(try row.integer("run")),
+            attempt: RecordID.attempt.text(try row.integer("number")),
+            epoch: UInt64(try row.integer("epoch")),
+            nonce: try row.text("nonce"),
+            pins: try row.json(Pins.self, "pins", documents),
+            caseDefinition: try row.json(CaseDefinition.self, "definition", documents),
+            builds: try builds.map {
+                AssignedBuild(
+                    id: try $0.digest("hex"),
+                    description: try $0.json(BuildDescription.self, "description", documents)
+                )
+            },
+            timeout: try row.integer("timeout")
+        )
     }
 
     /// The agent has journaled the attempt.

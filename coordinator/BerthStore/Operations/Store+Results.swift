@@ -40,7 +40,7 @@ extension Store {
                 )
                 return .superseded
             }
-            let pins = try row.json(Pins.self, "pins")
+            let pins = try row.json(Pins.self, "pins", connection.documents)
             let key = try row.optionalText("agent_key")
             let ending = Ending(report: report, pins: pins, isSigned: key != nil && key == signer)
             try Self.end(row, pins, ending, report: String(decoding: bytes, as: UTF8.self), now: now, connection)
@@ -62,7 +62,7 @@ extension Store {
                 let row = try Self.attemptRow(open.number, connection)
             else { return false }
             try Self.requireHeld(open.host, by: coordinator, connection)
-            let pins = try row.json(Pins.self, "pins")
+            let pins = try row.json(Pins.self, "pins", connection.documents)
             try Self.end(row, pins, try Ending(lost: row, cause: cause), report: nil, now: now, connection)
             return true
         }

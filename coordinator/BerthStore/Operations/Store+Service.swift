@@ -79,7 +79,7 @@ extension Store {
                     [.text(Eligibility.healthCheckSubmitter), try .json(["slot": name])]
                 )
                 guard waits == nil else { continue }
-                let offer = try Self.offer(slot)
+                let offer = try Self.offer(slot, connection.documents)
                 let known = try connection.rows(
                     """
                     SELECT pins.bytes FROM ledger_entry JOIN pins ON pins.number = ledger_entry.pins

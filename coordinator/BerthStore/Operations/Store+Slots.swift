@@ -61,9 +61,9 @@ extension Store {
         try connection.holdExclusively(.requirements)
         try connection.execute("DELETE FROM slot_class WHERE slot = ?", [.text(slot)])
         guard let row = try connection.firstRow("SELECT * FROM slot WHERE name = ?", [.text(slot)]) else { return }
-        let offer = try offer(row)
+        let offer = try offer(row, connection.documents)
         for row in try connection.rows("SELECT * FROM requirement_class") {
-            guard try requirement(row).unmet(by: offer).isEmpty else { continue }
+            guard try requirement(row, connection.documents).unmet(by: offer).isEmpty else { continue }
             try connection.execute(
                 "INSERT INTO slot_class (slot, class) VALUES (?, ?)",
                 [.text(slot), try row.value("number")]
@@ -77,7 +77,8 @@ extension Store {
         class number: Int64,
         _ connection: any StoreConnection
     ) throws {
-        for row in try connection.rows("SELECT * FROM slot") where try requirement.unmet(by: offer(row)).isEmpty {
+        for row in try connection.rows("SELECT * FROM slot") {
+            guard try requirement.unmet(by: offer(row, connection.documents)).isEmpty else { continue }
             try connection.execute(
                 "INSERT INTO slot_class (slot, class) VALUES (?, ?)",
                 [try row.value("name"), .integer(number)]
@@ -85,21 +86,21 @@ extension Store {
         }
     }
 
-    static func offer(_ row: DatabaseRow) throws -> SlotOffer {
+    static func offer(_ row: DatabaseRow, _ documents: DecodedDocuments) throws -> SlotOffer {
         SlotOffer(
             platform: try row.word(Platform.self, "platform"),
             os: OSPin(version: try row.text("os_version"), build: try row.text("os_build")),
-            features: try row.json([String].self, "features"),
-            labels: try row.json([String: String].self, "labels")
+            features: try row.json([String].self, "features", documents),
+            labels: try row.json([String: String].self, "labels", documents)
         )
     }
 
-    static func requirement(_ row: DatabaseRow) throws -> Requirement {
+    static func requirement(_ row: DatabaseRow, _ documents: DecodedDocuments) throws -> Requirement {
         Requirement(
             platform: try row.word(Platform.self, "platform"),
             os: OSPin(version: try row.text("os_version"), build: try row.text("os_build")),
-            features: try row.json([String].self, "features"),
-            labels: try row.json([String: String].self, "labels")
+            features: try row.json([String].self, "features", documents),
+            labels: try row.json([String: String].self, "labels", documents)
         )
     }
 
@@ -129,7 +130,7 @@ extension Store {
     package func osVersions(platform: Platform, labels: [String: String] = [:]) async throws(StoreError) -> [OSPin] {
         try await look("list system versions of \(platform.rawValue)") { connection in
             let offers = try connection.rows("SELECT * FROM slot WHERE platform = ?", [.text(platform.rawValue)])
-                .map(Self.offer)
+                .map { try Self.offer($0, connection.documents) }
             return Set(offers.filter { offer in labels.allSatisfy { offer.labels[$0.key] == $0.value } }.map(\.os))
         }.sorted(by: Self.isNewer)
     }

@@ -25,7 +25,7 @@ extension Store {
                     [.integer(number)]
                 )
             else { throw StoreError.unknownRun(id: id) }
-            let requirement = try Self.requirement(row)
+            let requirement = try Self.requirement(row, connection.documents)
             let submitter = try row.text("submitter")
             let limits = try Self.usedLimits(connection).concerning(submitter: submitter, labels: requirement.labels)
             return RunSurvey(
@@ -112,7 +112,7 @@ extension Store {
                 JOIN requirement_class AS class ON class.number = lane.class WHERE lane.waiting > 0
                 """
             ).map { row in
-                let requirement = try Self.requirement(row)
+                let requirement = try Self.requirement(row, connection.documents)
                 let submitter = try row.text("submitter")
                 return (
                     standing: RunStanding(
@@ -138,7 +138,7 @@ extension Store {
         return SlotStanding(
             name: name,
             host: host,
-            offer: try offer(row),
+            offer: try offer(row, connection.documents),
             services: try services(slot: name, host: host, connection),
             reservations: try reservations(of: name, now: now, connection),
             openAttempt: try connection.firstRow(

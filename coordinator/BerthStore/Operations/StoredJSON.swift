@@ -15,6 +15,15 @@ extension DatabaseRow {
         try CanonicalJSON.decode(type, from: text(column).utf8, document: "stored \(column)")
     }
 
+    /// The same for documents of which there are few, each read often.
+    func json<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        _ column: String,
+        _ documents: DecodedDocuments
+    ) throws -> Value {
+        try documents.decode(type, from: text(column), name: "stored \(column)")
+    }
+
     /// The same for a column that may be empty.
     func optionalJSON<Value: Decodable>(_ type: Value.Type, _ column: String) throws -> Value? {
         try optionalText(column) == nil ? nil : json(type, column)
