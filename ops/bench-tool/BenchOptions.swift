@@ -39,8 +39,8 @@ struct BenchOptions: Sendable {
     /// One of two values: for the whole measurement, or for its short form.
     func length<Value>(_ whole: Value, quick: Value) -> Value { isQuick ? quick : whole }
 
-    /// Says what goes on, for people who wait.
-    func say(_ text: String) { StandardStreams.writeError("  \(text)\n") }
+    /// Says in the log what goes on.
+    func say(_ text: String) { StandardStreams.writeError("berth-bench: \(text)\n") }
 }
 
 /// Why a measurement could not be made.

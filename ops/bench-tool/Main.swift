@@ -6,7 +6,8 @@ import Foundation
 @main
 struct Main {
     private static let measurements: [String: @Sendable (BenchOptions) async throws -> [BenchRow]] = [
-        "store": StoreMeasurement.run
+        "store": StoreMeasurement.run, "queue": QueueMeasurement.run, "postgres": PostgresMeasurement.run,
+        "start": StartMeasurement.run, "idle": IdleMeasurement.run, "path": PathMeasurement.run,
     ]
 
     static func main() async {

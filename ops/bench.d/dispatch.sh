@@ -19,7 +19,7 @@ labgrid_python() {
 }
 
 bench_dispatch() {
-    local quick=() names=() all=(store)
+    local quick=() names=() all=(store queue start idle path postgres)
     while [ $# -gt 0 ]; do
         case "$1" in
         --quick) quick=(--quick) ;;
@@ -41,9 +41,14 @@ bench_dispatch() {
     local name
     for name in "${names[@]}"; do
         echo "Measuring $name ..." >&2
-        mkdir "$folder/$name"
-        timeout --foreground -k 10 600 "$programs/berth-bench" "$name" "${quick[@]}" "${labgrid[@]}" --folder "$folder/$name" \
-            --programs "$programs" --scripts "$PWD/ops/bench.d" >>"$rows" || problems=$((problems + 1))
+        mkdir -m 711 "$folder/$name"
+        if ! timeout --foreground -k 10 600 "$programs/berth-bench" "$name" "${quick[@]}" "${labgrid[@]}" \
+            --folder "$folder/$name" --programs "$programs" --scripts "$PWD/ops/bench.d" \
+            >>"$rows" 2>"$folder/log"; then
+            tail -n 20 "$folder/log" >&2
+            echo "ops/bench: $name could not be measured" >&2
+            problems=$((problems + 1))
+        fi
         rm -rf "${folder:?}/$name"
     done
 }

@@ -96,6 +96,12 @@ package struct PreparedDevice: Sendable, Hashable {
     /// New with every boot.
     package let bootID: String
     package let os: OSPin
+
+    package init(udid: String, bootID: String, os: OSPin) {
+        self.udid = udid
+        self.bootID = bootID
+        self.os = os
+    }
 }
 
 /// How an app is to be started.

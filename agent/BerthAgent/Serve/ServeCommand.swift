@@ -51,24 +51,16 @@ package enum ServeCommand {
         let tool = DeviceTool(xcrun: options.xcrun, lock: lock, journal: journal)
         let cache = try BlobDirectory(path: options.cache)
         let driver = try await driver(options, tool, cache)
-        let workFolder = options.state + "/work"
-        let parts = SlotAgent.Parts(
-            slot: options.slot,
-            journal: journal,
-            results: try PendingResults(folder: options.state + "/results"),
-            execution: AttemptExecution.Settings(
-                driver: driver,
-                cache: cache,
-                workFolder: workFolder,
-                statusTimeout: options.statusTimeout
-            ),
-            features: driver.features,
-            key: try AgentKey.load(state: options.state),
+        let parts = try SlotAgent.Parts(
             places: places,
-            hooks: hooks,
-            manualWork: ManualWork(lock: lock, slot: options.slot, state: options.state)
+            journal: journal,
+            lock: lock,
+            driver: driver,
+            cache: cache,
+            statusTimeout: options.statusTimeout,
+            hooks: hooks
         )
-        try await AttemptRecovery.run(parts, workFolder: workFolder)
+        try await AttemptRecovery.run(parts, workFolder: SlotAgent.Parts.workFolder(options.state))
         let agent = SlotAgent(parts)
         let listener = try UnixListener(path: "\(options.sockets)/\(options.slot).sock")
         defer { listener.shutdown() }

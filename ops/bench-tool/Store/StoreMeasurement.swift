@@ -37,7 +37,13 @@ enum StoreMeasurement {
         let rateOfMany = median(many.map(\.rate))
         let pairs = "pairs/s"
         return [
-            BenchRow("claim+release, 64 clients", unit: pairs, ours: rateOfMany, peer: bestLabgrid, target: .atLeast(10)),
+            BenchRow(
+                "claim+release, 64 clients",
+                unit: pairs,
+                ours: rateOfMany,
+                peer: bestLabgrid,
+                target: .atLeast(10)
+            ),
             BenchRow("claim+release, 1 client", unit: pairs, ours: rate, peer: labgrid),
             BenchRow("claim+release, 1 client", unit: pairs, ours: rate, peer: sqlite, target: .atLeast(0.35)),
             BenchRow("claim+release, 64 clients", unit: pairs, ours: rateOfMany, peer: sqlite, target: .atLeast(1)),
