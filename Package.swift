@@ -206,7 +206,7 @@ var targets: [Target] = [
                     "BerthAgent", "BerthArchive", "BerthCoordinator", "BerthCore", "BerthHosts", "BerthStore",
                     "BerthSystem", "BerthTestSupport", "SQLiteDatabase",
                 ],
-                path: "ops/bench-tool"
+                path: "bench/berth-bench"
             )
         )
         targets += [
