@@ -45,6 +45,22 @@ import Testing
         #expect(clock.deadline == start + .seconds(12))
     }
 
+    @Test("an assignment that was long under way gets the rest of its lease, or none")
+    func lateAssignment() {
+        var clock = clock()
+        clock.open(at: start)
+        #expect(!clock.isOver(at: start + .seconds(7)) && clock.isOver(at: start + .seconds(8)))
+        let heartbeat = clock.heartbeat(at: start + .seconds(2))
+        let unanswered = clock.heartbeat(at: start + .seconds(5))
+        clock.renewed(heartbeat.sequence)
+        clock.begin(attempt, at: start + .seconds(6))
+        #expect(clock.deadline == start + .seconds(10))
+        // On a new channel nobody answers what was sent on the one before.
+        clock.open(at: start + .seconds(7))
+        clock.renewed(unanswered.sequence)
+        #expect(clock.deadline == start + .seconds(10))
+    }
+
     @Test("a heartbeat that vouched for the attempt before does not renew the next one")
     func otherAttempt() {
         var clock = clock()

@@ -16,6 +16,8 @@ package struct LeaseClock: Sendable {
     private var sent: [Sent] = []
     private var attempt: AttemptReference?
     private var begun: ContinuousClock.Instant?
+    /// When the last message was sent that the present coordinator has answered.
+    private var heard: ContinuousClock.Instant?
     private var length: Duration = .seconds(15)
 
     private let margin: Int
@@ -30,10 +32,26 @@ package struct LeaseClock: Sendable {
         length = .milliseconds(max(leaseMilliseconds, 1))
     }
 
-    /// An attempt was taken; its lease runs from here.
+    /// A channel was opened: the hello was sent now or later, and no earlier heartbeat will be answered.
+    package mutating func open(at now: ContinuousClock.Instant) {
+        heard = now
+        sent = []
+    }
+
+    /// An attempt was taken. Its assignment may have been long under way, so the lease runs from the sending of what the
+    /// coordinator had answered last: it still held the attempt for its slot then, or had not claimed it yet.
     package mutating func begin(_ attempt: AttemptReference, at now: ContinuousClock.Instant) {
         self.attempt = attempt
-        begun = now
+        begun = start(at: now)
+    }
+
+    /// Whether the lease of an attempt that is assigned now would have run out already.
+    package func isOver(at now: ContinuousClock.Instant) -> Bool { end(of: start(at: now)) <= now }
+
+    private func start(at now: ContinuousClock.Instant) -> ContinuousClock.Instant { min(now, heard ?? now) }
+
+    private func end(of start: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        start + length * (100 - margin) / 100
     }
 
     /// The attempt has ended.
@@ -55,10 +73,11 @@ package struct LeaseClock: Sendable {
         guard let index = sent.firstIndex(where: { $0.sequence == sequence }) else { return }
         let heartbeat = sent[index]
         sent.removeFirst(index + 1)
+        heard = max(heard ?? heartbeat.at, heartbeat.at)
         guard heartbeat.attempt == attempt, let begun, heartbeat.at > begun else { return }
         self.begun = heartbeat.at
     }
 
     /// When the attempt must be over: the margin before the lease's end. Nil without an attempt.
-    package var deadline: ContinuousClock.Instant? { begun.map { $0 + length * (100 - margin) / 100 } }
+    package var deadline: ContinuousClock.Instant? { begun.map(end) }
 }

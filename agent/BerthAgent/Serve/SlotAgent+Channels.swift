@@ -134,6 +134,7 @@ extension SlotAgent {
         let socket = connection.socket
         let sender = ResultSender(parts.results, queue: socket.queue, slot: parts.slot)
         let keeping = lookAtKeeping()
+        let opened = ContinuousClock.now
         // No heartbeat of another thread tells of something older in between.
         let old = told.withLock { told in
             send(.agentHello(agentHello(keeping)), over: socket)
@@ -149,6 +150,7 @@ extension SlotAgent {
                     )
                 }
                 state.keeping = keeping
+                state.lease.open(at: opened)
                 state.lease.adopt(leaseMilliseconds: hello.leaseMilliseconds)
                 state.length = .milliseconds(max(hello.leaseMilliseconds, 1))
                 state.heartbeat = .milliseconds(max(hello.heartbeatMilliseconds, 10))

@@ -135,6 +135,12 @@ package final class SlotAgent: Sendable {
         )
         let check = AssignmentCheck.refusal(assignment, situation)
         if let cause = check ?? parts.manualWork.refusal ?? parts.execution.driver.refusal() { return cause }
+        guard !state.withLock({ $0.lease.isOver(at: .now) }) else {
+            return OutcomeCause(
+                "lease-over",
+                "the assignment was under way for so long that its lease has run out: the run may be elsewhere by now"
+            )
+        }
         guard !state.withLock({ $0.isInUpkeep }) else {
             return OutcomeCause("device-cleaning", "the device is being cleaned after an earlier attempt")
         }
