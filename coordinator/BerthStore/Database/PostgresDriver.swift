@@ -43,12 +43,14 @@ struct PostgresDriver: StoreDriver {
     }
 
     func listen(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {
+        var isTold = false
         while !isClosed() {
             do {
                 let connection = try open()
                 try connection.executeScript("LISTEN \(PostgresSession.channel)")
                 // What was told before this connection stood is gone.
                 deliver(nil)
+                isTold = false
                 while !isClosed() {
                     for payload in try connection.notifications(waiting: .milliseconds(500)) {
                         let parts = payload.split(separator: " ", maxSplits: 1).map(String.init)
@@ -57,7 +59,8 @@ struct PostgresDriver: StoreDriver {
                     }
                 }
             } catch {
-                Log(component: "store").error("Not told of changes any more", ["problem": "\(error)"])
+                if !isTold { Log(component: "store").error("Not told of changes any more", ["problem": "\(error)"]) }
+                isTold = true
                 Thread.sleep(forTimeInterval: 0.5)
             }
         }
