@@ -28,11 +28,13 @@
             #expect(plan == Plan(paths: [["a", "b"]], cases: ["update"], os: ["latest"]))
             // A version stays the text that was written, not a number.
             #expect(try Self.read(Self.good + "os: 18.10\n").plan.os == ["18.10"])
+            #expect(try Self.read(Self.good + "deadline: 2d\n").plan.deadline == "2d")
         }
 
         @Test(arguments: [
             (good + "caes: restart\n", "5:1: \"caes\" is no key of a plan; there are format, name, old,"),
             (good + "old: c\n", "5:1: `old` is given twice; it stands at 2:1 already"),
+            (good + "deadline: soon\n", "5:11: \"soon\" is not a time from now such as 90m"),
             (good + "repeats: two\n", "5:10: `repeats` must be a whole number from 1 to 1000, not \"two\""),
             (good + "repeats: \"2\"\n", "5:10: `repeats` must be a whole number"),
             (good + "repeats: 1001\n", "5:10: `repeats` must be a whole number from 1 to 1000"),

@@ -12,6 +12,8 @@ package struct BatchRequest: Sendable, Hashable, Codable {
     package let repeats: Int
     /// Higher goes first.
     package let priority: Int
+    /// When what has no end yet expires: what `Deadline` reads.
+    package let deadline: String?
 
     package init(
         old: String,
@@ -20,7 +22,8 @@ package struct BatchRequest: Sendable, Hashable, Codable {
         platform: Platform,
         os: String,
         repeats: Int,
-        priority: Int
+        priority: Int,
+        deadline: String? = nil
     ) {
         self.old = old
         self.new = new
@@ -29,6 +32,7 @@ package struct BatchRequest: Sendable, Hashable, Codable {
         self.os = os
         self.repeats = repeats
         self.priority = priority
+        self.deadline = deadline
     }
 
     /// The same as a plan.
@@ -39,7 +43,8 @@ package struct BatchRequest: Sendable, Hashable, Codable {
             os: [os],
             platforms: [platform],
             repeats: repeats,
-            priority: priority
+            priority: priority,
+            deadline: deadline
         )
     }
 }

@@ -11,6 +11,8 @@ package struct BatchView: Sendable, Hashable, Codable {
     package let replay: ReplayRequest?
     /// What a submitter should look at; only in the answer to a submission.
     package let warnings: [String]?
+    /// When what has no end yet expires, in milliseconds since 1970; absent if never.
+    package let deadline: Int64?
 
     package init(
         id: String,
@@ -19,7 +21,8 @@ package struct BatchView: Sendable, Hashable, Codable {
         runs: [RunView],
         name: String? = nil,
         replay: ReplayRequest? = nil,
-        warnings: [String]? = nil
+        warnings: [String]? = nil,
+        deadline: Int64? = nil
     ) {
         self.id = id
         self.submitter = submitter
@@ -28,6 +31,7 @@ package struct BatchView: Sendable, Hashable, Codable {
         self.name = name
         self.replay = replay
         self.warnings = warnings
+        self.deadline = deadline
     }
 
     /// The same batch with its runs replaced, or with warnings.
@@ -39,7 +43,8 @@ package struct BatchView: Sendable, Hashable, Codable {
             runs: runs ?? self.runs,
             name: name,
             replay: replay,
-            warnings: warnings ?? self.warnings
+            warnings: warnings ?? self.warnings,
+            deadline: deadline
         )
     }
 

@@ -10,6 +10,8 @@ package struct ReplayRequest: Sendable, Hashable, Codable {
     package let ledger: DeviceKind?
     /// Of the new runs; 0 if absent.
     package let priority: Int?
+    /// When what has no end yet expires: what `Deadline` reads.
+    package let deadline: String?
 
     package init(
         run: String? = nil,
@@ -17,7 +19,8 @@ package struct ReplayRequest: Sendable, Hashable, Codable {
         since: Int64? = nil,
         until: Int64? = nil,
         ledger: DeviceKind? = nil,
-        priority: Int? = nil
+        priority: Int? = nil,
+        deadline: String? = nil
     ) {
         self.run = run
         self.batch = batch
@@ -25,5 +28,6 @@ package struct ReplayRequest: Sendable, Hashable, Codable {
         self.until = until
         self.ledger = ledger
         self.priority = priority
+        self.deadline = deadline
     }
 }

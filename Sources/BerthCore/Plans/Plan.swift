@@ -19,6 +19,8 @@ package struct Plan: Sendable, Hashable, Codable {
     package let repeats: Int
     /// Higher goes first.
     package let priority: Int
+    /// When what has no end yet expires: what `Deadline` reads.
+    package let deadline: String?
 
     /// How often each combination may be repeated.
     package static let repeatsRange = 1...1000
@@ -35,7 +37,8 @@ package struct Plan: Sendable, Hashable, Codable {
         kinds: [DeviceKind] = [],
         labels: [String: String] = [:],
         repeats: Int = 1,
-        priority: Int = 0
+        priority: Int = 0,
+        deadline: String? = nil
     ) {
         format = 1
         self.name = name
@@ -47,6 +50,7 @@ package struct Plan: Sendable, Hashable, Codable {
         self.labels = labels
         self.repeats = repeats
         self.priority = priority
+        self.deadline = deadline
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -60,6 +64,7 @@ package struct Plan: Sendable, Hashable, Codable {
         case labels
         case repeats
         case priority
+        case deadline
     }
 
     package init(from decoder: any Decoder) throws {
@@ -81,6 +86,7 @@ package struct Plan: Sendable, Hashable, Codable {
         labels = try container.decodeIfPresent([String: String].self, forKey: .labels) ?? [:]
         repeats = try container.decodeIfPresent(Int.self, forKey: .repeats) ?? 1
         priority = try container.decodeIfPresent(Int.self, forKey: .priority) ?? 0
+        deadline = try container.decodeIfPresent(String.self, forKey: .deadline)
     }
 
     /// What is wrong with the plan itself, whatever the farm has, by place; empty if nothing is.
@@ -113,6 +119,9 @@ package struct Plan: Sendable, Hashable, Codable {
         }
         if !Self.priorityRange.contains(priority) {
             refuse("priority", "malformed-priority", "the priority must lie between -1000000 and 1000000")
+        }
+        if let deadline, Deadline(deadline) == nil {
+            refuse("deadline", "malformed-deadline", "\(deadline.debugDescription) is not \(Deadline.accepted)")
         }
         if let name, name.count > Self.nameLimit {
             refuse("name", "malformed-name", "a plan's name may have \(Self.nameLimit) characters, not \(name.count)")

@@ -5,6 +5,7 @@ struct PlanReading {
 
     private static let keys = [
         "format", "name", "old", "new", "paths", "cases", "os", "platforms", "kinds", "labels", "repeats", "priority",
+        "deadline",
     ]
 
     /// The plan, or nil when something without which there is none is missing.
@@ -25,7 +26,8 @@ struct PlanReading {
             kinds: kinds,
             labels: values["labels"].map { readLabels($0) } ?? [:],
             repeats: values["repeats"].flatMap { number($0, "repeats", Plan.repeatsRange) } ?? 1,
-            priority: values["priority"].flatMap { number($0, "priority", Plan.priorityRange) } ?? 0
+            priority: values["priority"].flatMap { number($0, "priority", Plan.priorityRange) } ?? 0,
+            deadline: values["deadline"].flatMap { text($0, "deadline", Deadline.accepted) }
         )
     }
 

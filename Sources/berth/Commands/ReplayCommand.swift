@@ -18,6 +18,11 @@ struct ReplayCommand: Command {
             ),
             .init(name: "--priority", kind: .value("N"), help: "higher goes first, 0 if not given"),
             .init(
+                name: "--deadline",
+                kind: .value("TIME"),
+                help: "what has no end by then expires: \(Deadline.accepted)"
+            ),
+            .init(
                 name: "--idempotency-key",
                 kind: .value("KEY"),
                 help: "replaying again under the same key gives the same batch"
@@ -61,7 +66,8 @@ struct ReplayCommand: Command {
             ledger: arguments.has("--ledger")
                 ? try arguments.word("--ledger", default: DeviceKind.simulator) : nil,
             priority: arguments.has("--priority")
-                ? try arguments.integer("--priority", default: 0, in: Plan.priorityRange) : nil
+                ? try arguments.integer("--priority", default: 0, in: Plan.priorityRange) : nil,
+            deadline: try arguments.deadline("--deadline")
         )
         key = try arguments.idempotencyKey()
         watches = arguments.has("--watch")

@@ -9,7 +9,7 @@ struct SubmitCommand: Command {
             .init(
                 name: "--plan",
                 kind: .value("FILE"),
-                help: "a plan file; it says all that the next seven options say"
+                help: "a plan file; it says all that the next eight options say"
             ),
             .init(name: "--old", kind: .value("REF"), help: "the old build: ID, digits of it, or name"),
             .init(name: "--new", kind: .values("REF"), help: "the new builds"),
@@ -27,6 +27,11 @@ struct SubmitCommand: Command {
             .init(name: "--repeats", kind: .value("N"), help: "runs of each combination, 1 if not given"),
             .init(name: "--priority", kind: .value("N"), help: "higher goes first, 0 if not given"),
             .init(
+                name: "--deadline",
+                kind: .value("TIME"),
+                help: "what has no end by then expires: \(Deadline.accepted)"
+            ),
+            .init(
                 name: "--idempotency-key",
                 kind: .value("KEY"),
                 help: "submitting again under the same key gives the same batch"
@@ -41,7 +46,9 @@ struct SubmitCommand: Command {
         case plan(PlanFile)
     }
 
-    private static let planned = ["--old", "--new", "--case", "--platform", "--os", "--repeats", "--priority"]
+    private static let planned = [
+        "--old", "--new", "--case", "--platform", "--os", "--repeats", "--priority", "--deadline",
+    ]
 
     private let request: Request
     private let key: String?
@@ -74,7 +81,8 @@ struct SubmitCommand: Command {
             platform: try arguments.word("--platform", default: .linuxSimulated),
             os: arguments.value("--os") ?? "latest",
             repeats: try arguments.integer("--repeats", default: 1, in: Plan.repeatsRange),
-            priority: try arguments.integer("--priority", default: 0, in: Plan.priorityRange)
+            priority: try arguments.integer("--priority", default: 0, in: Plan.priorityRange),
+            deadline: try arguments.deadline("--deadline")
         )
     }
 

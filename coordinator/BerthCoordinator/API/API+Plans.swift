@@ -54,6 +54,7 @@ extension API {
         content: Digest,
         caller: String
     ) async throws -> HTTPResponse {
+        let now = Timestamp.now().milliseconds
         let op = SubmitOp(
             submitter: caller,
             idempotencyKey: key,
@@ -61,7 +62,8 @@ extension API {
             name: plan.name,
             runs: resolver.runs,
             priority: plan.priority,
-            now: Timestamp.now().milliseconds
+            deadline: plan.deadline.flatMap(Deadline.init)?.milliseconds(now: now),
+            now: now
         )
         let (batch, isNew) = try await store.submit(op)
         if isNew { farm.changes.publish(.init(.batch, batch.id)) }

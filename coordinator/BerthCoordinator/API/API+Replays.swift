@@ -26,6 +26,7 @@ extension API {
                 problems: problems
             )
         }
+        let now = Timestamp.now().milliseconds
         let (batch, isNew) = try await store.submit(
             SubmitOp(
                 submitter: caller,
@@ -34,7 +35,8 @@ extension API {
                 runs: runs.map { SubmittedRun(pins: $0.pins, replays: $0.run) },
                 priority: request.priority ?? 0,
                 replay: request,
-                now: Timestamp.now().milliseconds
+                deadline: request.deadline.flatMap(Deadline.init)?.milliseconds(now: now),
+                now: now
             )
         )
         if isNew { farm.changes.publish(.init(.batch, batch.id)) }
@@ -53,6 +55,13 @@ extension API {
         }
         if let priority = request.priority, !Plan.priorityRange.contains(priority) {
             throw APIError(400, "malformed-priority", "the priority must lie between -1000000 and 1000000")
+        }
+        if let deadline = request.deadline, Deadline(deadline) == nil {
+            throw APIError(
+                400,
+                "malformed-deadline",
+                "the deadline must be \(Deadline.accepted), not \(deadline.prefix(80).debugDescription)"
+            )
         }
     }
 

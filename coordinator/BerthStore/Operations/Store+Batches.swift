@@ -16,6 +16,10 @@ extension Store {
                 guard known.content == content else { throw StoreError.idempotencyConflict(key: key, batch: id) }
                 return (try Self.batchView(known.number, connection), false)
             }
+            // Not asked of a repeat, which may come late.
+            if let deadline = op.deadline, deadline <= op.now {
+                throw StoreError.invalidSubmission(problem: "its deadline has passed already: choose a later one")
+            }
             let batch = try connection.insert(
                 """
                 INSERT INTO batch (submitter, idempotency_key, content, name, replay, deadline, submitted_at)

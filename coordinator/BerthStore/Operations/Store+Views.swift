@@ -58,7 +58,8 @@ extension Store {
             submittedAt: try row.integer("submitted_at"),
             runs: try runViews("run.batch = ?", number, connection),
             name: try row.optionalText("name"),
-            replay: try row.optionalJSON(ReplayRequest.self, "replay")
+            replay: try row.optionalJSON(ReplayRequest.self, "replay"),
+            deadline: try row.optionalInteger("deadline")
         )
     }
 

@@ -98,7 +98,6 @@ package struct SubmitOp: Sendable {
         if runs.contains(where: { $0.pins.path.count < 2 }) {
             return "it needs paths of an old and a new build at least"
         }
-        if let deadline, deadline <= now { return "its deadline has passed already: choose a later one" }
         if let run = runs.first(where: { $0.repeats < 1 }) { return "repeats must be 1 or more, not \(run.repeats)" }
         let limit = Store.batchLimit
         var count = 0

@@ -30,10 +30,11 @@ export function summary({ status, simulator, hardware }) {
   const all = status.hosts.flatMap((host) => host.slots);
   const busy = all.filter((slot) => slot.state === "busy").length;
   const offline = all.filter((slot) => slot.state === "offline").length;
-  const held = all.filter((slot) => slot.state === "held").length;
+  const held = all.filter((slot) => slot.state === "held" && !slot.services).length;
+  const unused = all.filter((slot) => slot.services).length;
   const wait = status.oldestQueuedAt ? `oldest waits ${since(status.oldestQueuedAt)}` : "nothing waits";
   return [
-    fact("Slots busy", `${busy} of ${all.length}`, (offline ? `${offline} offline` : "none offline") + (held ? `, ${held} held` : "")),
+    fact("Slots busy", `${busy} of ${all.length}`, (offline ? `${offline} offline` : "none offline") + (held ? `, ${held} held` : "") + (unused ? `, ${unused} out of use` : "")),
     fact("Queue", count(status.queued, "run"), wait),
     fact("Simulator ledger", count(simulator.head.length, "entry", "entries"), newest(simulator)),
     fact("Hardware ledger", count(hardware.head.length, "entry", "entries"), newest(hardware)),
@@ -82,25 +83,46 @@ function hostState(host) {
 function slotRow(slot, work) {
   const device = slot.device;
   return h("li", { class: "slot", "data-key": slot.name, "data-state": slot.state },
-    h("div", { class: "slot-name" }, h("strong", {}, slot.name), label(slot.state, slot.state === "held" ? "missing" : undefined)),
+    h("div", { class: "slot-name" }, h("strong", {}, slot.name), label(condition(slot), slot.state === "held" ? "missing" : undefined)),
     h("div", { class: "slot-work" },
       work && slot.state !== "idle"
         ? [
+          ...outOfUse(slot),
           h("div", {}, h("span", { class: "case" }, work.run.pins.caseName), " ", path(work.run.buildNames, work.run.pins.path)),
           step(slot, work.attempt),
         ]
         : [
-          idleness(slot),
+          ...idleness(slot),
           h("div", { class: "muted device" }, device.model, ", ", device.os.version, ", ", device.platform,
             slot.kept ? `, ${count(slot.kept, "device")} kept` : ""),
         ]),
   );
 }
 
+/** A slot's state; what takes it out of use counts more than that it idles. */
+function condition(slot) {
+  return slot.state === "held" && slot.services ? slot.services[0].state : slot.state;
+}
+
+/** Who took a slot out of use, or reserved it, and why. */
+function outOfUse(slot) {
+  return [
+    ...(slot.services ?? []).map((service) => h("div", { class: "problem" },
+      `${service.kind === "farm" ? "The farm" : `${service.kind} ${service.name}`}: ${service.state} by ${service.actor}, ${since(service.since)} ago: ${service.reason}`)),
+    ...(slot.reservations ?? []).map((one) => h("div", { class: "muted" },
+      `Reserved for ${one.batch ? `batch ${one.batch}` : `runs with label ${one.label}`} by ${one.actor}: ${one.reason}`)),
+  ];
+}
+
 /** Why a slot works on nothing. */
 function idleness(slot) {
-  if (slot.state === "held") return h("div", { class: "problem" }, slot.reason?.message ?? "It takes no run");
-  return h("div", { class: "muted" }, slot.state === "offline" ? "Its agent is not connected" : "Waits for a run");
+  const facts = outOfUse(slot);
+  if (slot.state === "held") {
+    // The reason of a slot that is out of use says the same once more.
+    const isSaid = slot.services && slot.reason?.code === slot.services[0].state;
+    return isSaid ? facts : [...facts, h("div", { class: "problem" }, slot.reason?.message ?? "It takes no run")];
+  }
+  return [...facts, h("div", { class: "muted" }, slot.state === "offline" ? "Its agent is not connected" : "Waits for a run")];
 }
 
 const PREPARATION = { transfer: "sending the builds to the host", assign: "handing over to the agent" };
