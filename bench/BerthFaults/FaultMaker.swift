@@ -44,6 +44,17 @@ final class FaultMaker: Sendable {
         }
     }
 
+    /// Notes a fault that was done elsewhere and is over now.
+    func note(_ fault: FaultSchedule.Fault, from: Int64) {
+        let devices = devices(fault)
+        state.withLock {
+            $0.counts[fault.name, default: 0] += 1
+            $0.disturbances.append(
+                Disturbance(fault.name, devices: devices, from: from, to: Self.now(), isFatal: false)
+            )
+        }
+    }
+
     /// Makes good what may still be broken.
     func calm() async {
         for host in farm.hosts { host.proxy.clear() }

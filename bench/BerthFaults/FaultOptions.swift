@@ -15,6 +15,8 @@ package struct FaultOptions: Sendable {
     package var hooks: [String: String] = [:]
     /// Half of the faults are long partitions.
     package var favoursPartitions = false
+    /// After the storm, measures how fast single faults are noticed.
+    package var measuresCalm = false
     /// Keeps the store in a PostgreSQL server, which is killed too.
     package var usesPostgres = false
     /// Where the folder with logs stays after a violation; nil: it is removed in any case.

@@ -15,6 +15,8 @@ package enum FaultStorm {
         package let lostReplies: Int
         /// How long the API was away after each kill of the coordinator, in seconds.
         package let outages: [Double]
+        /// How fast the farm noticed single faults after the storm.
+        package let measured: [FaultResult]
         package let seconds: Double
     }
 
@@ -74,6 +76,11 @@ package enum FaultStorm {
                 + "waiting for the rest"
         )
         await waitForRest(farm)
+        var measured: [FaultResult] = []
+        if options.measuresCalm {
+            measured = await CalmMeasurements(farm: farm, faults: faults, work: work).run()
+            await waitForRest(farm)
+        }
         let ledgers = try await ledgers(farm)
         var logs: [String: [Touch]] = [:]
         var unreadable: [FaultCheck.Violation] = []
@@ -99,6 +106,7 @@ package enum FaultStorm {
             faults: faults.counts,
             lostReplies: farm.api.dropped.load(ordering: .relaxed),
             outages: faults.outages,
+            measured: measured,
             seconds: Double((ContinuousClock.now - started).components.seconds)
         )
     }

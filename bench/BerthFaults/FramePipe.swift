@@ -44,7 +44,8 @@ package enum FramePipe {
                 switch message {
                 case .agentHello:
                     resend(frame.route, 90, memory, toAttach, &numbers)
-                case .accepted:
+                case .accepted(let reference):
+                    release(frame.route, reference, memory)
                     resend(frame.route, 5, memory, toAttach, &numbers)
                 case .result:
                     // The slot is free now, and its next assignment is on its way.
@@ -96,9 +97,14 @@ package enum FramePipe {
     private static let kept = 8
 
     private static func keep(_ frame: Frame, _ assignment: Assignment, _ memory: String) {
-        let name = "\(memory)/\(frame.route).\(assignment.epoch % UInt64(kept))"
         // Best effort: what is not kept is not sent again.
-        try? DurableFile.replace(name, with: frame.bytes)
+        try? DurableFile.replace("\(memory)/\(frame.route).\(assignment.epoch).new", with: frame.bytes)
+    }
+
+    /// Only what an agent has taken may come again: no connection brings what another one has lost.
+    private static func release(_ route: String, _ reference: AttemptReference, _ memory: String) {
+        let name = "\(memory)/\(route).\(reference.epoch % UInt64(kept))"
+        try? DurableFile.rename("\(memory)/\(route).\(reference.epoch).new", to: name)
     }
 
     /// Sends an old assignment again, with a chance in percent.

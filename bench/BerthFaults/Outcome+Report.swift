@@ -41,6 +41,6 @@ extension FaultStorm.Outcome {
         if let longest = outages.max() {
             results.append(FaultResult("API away after a kill of the coordinator, at most", "s", longest, atMost: 2))
         }
-        return results
+        return results + measured
     }
 }

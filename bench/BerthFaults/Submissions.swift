@@ -30,15 +30,21 @@ final class Submissions: Sendable {
                 continue
             }
             number += 1
-            // Once begun, a submission is carried through: its reply may be lost after it was done.
-            let deadline = ContinuousClock.now + .seconds(60)
-            while ContinuousClock.now < deadline {
-                if let runs = await farm.client.submit(key: "storm-\(number)", repeats: Self.batch) {
-                    state.withLock { $0.runs.formUnion(runs) }
-                    break
-                }
-                try? await Task.sleep(for: .milliseconds(50))
+            await submit("storm-\(number)")
+        }
+    }
+
+    /// One batch more.
+    func submitOnce() async { await submit("calm") }
+
+    /// Once begun, a submission is carried through: its reply may be lost after it was done.
+    private func submit(_ key: String) async {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            if let runs = await farm.client.submit(key: key, repeats: Self.batch) {
+                return state.withLock { $0.runs.formUnion(runs) }
             }
+            try? await Task.sleep(for: .milliseconds(50))
         }
     }
 }

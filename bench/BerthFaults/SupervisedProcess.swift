@@ -8,6 +8,7 @@ final class SupervisedProcess: Sendable {
         var process: ChildProcess?
         var isStopping = false
         var starts = 0
+        var isHeldBack = false
     }
 
     let name: String
@@ -38,14 +39,15 @@ final class SupervisedProcess: Sendable {
     private func run() async {
         while true {
             let process = state.withLock { state -> ChildProcess? in
-                guard !state.isStopping, let process = try? ChildProcess.spawn(specification()) else { return nil }
+                guard !state.isStopping, !state.isHeldBack, let process = try? ChildProcess.spawn(specification())
+                else { return nil }
                 state.process = process
                 state.starts += 1
                 return process
             }
             guard let process else {
                 if state.withLock({ $0.isStopping }) { return }
-                try? await Task.sleep(for: .milliseconds(200))
+                try? await Task.sleep(for: .milliseconds(100))
                 continue
             }
             let end = await process.wait()
@@ -55,6 +57,9 @@ final class SupervisedProcess: Sendable {
             if end != .signalled(SIGKILL) { try? await Task.sleep(for: .milliseconds(100)) }
         }
     }
+
+    /// Lets it not be started again for a while.
+    func holdBack(_ isHeldBack: Bool) { state.withLock { $0.isHeldBack = isHeldBack } }
 
     /// Sends a signal to the process alone.
     func signal(_ number: Int32) {

@@ -49,6 +49,8 @@ struct FaultCommand {
 
     func run() async throws -> Bool {
         if shows { return try await show() }
+        var options = options
+        options.measuresCalm = options.seconds >= 30
         let outcome = try await FaultStorm.run(options)
         for line in outcome.report { options.tell(line) }
         for result in outcome.results { try write(result) }
