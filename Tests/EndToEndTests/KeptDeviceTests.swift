@@ -118,8 +118,10 @@ struct KeptDeviceTests {
             )
             chmod(script, 0o755)
             let shell = try await farm.spawnBerth(["slot", "shell", "sim-1"], ["SHELL": script])
-            try await eventually("the shell runs") { access("\(farm.root)/began", F_OK) == 0 }
-            #expect(await farm.log("began") == "sim-1 \(farm.root)/slots/sim-1/devices")
+            // The file is there before its line is.
+            try await eventually("the shell runs, with the slot's device set at hand") {
+                await farm.log("began") == "sim-1 \(farm.root)/slots/sim-1/devices"
+            }
             let batch = try await farm.submit(new: ["correct"], cases: ["update"])
             try await eventually("the slot says that somebody works on it") {
                 let slot = try await slot(farm)
