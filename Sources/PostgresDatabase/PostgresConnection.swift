@@ -59,6 +59,19 @@ package final class PostgresConnection {
         PQfinish(pointer)
     }
 
+    /// What a connection string says, by libpq's keywords; empty for one that is none.
+    package static func parts(of conninfo: String) -> [String: String] {
+        guard let options = PQconninfoParse(conninfo, nil) else { return [:] }
+        defer { PQconninfoFree(options) }
+        var parts: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { parts[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return parts
+    }
+
     /// Runs a statement and gives all its rows. Parameters are `$1`, `$2` …; the statement is prepared once per
     /// connection.
     /// - Throws: `PostgresError`

@@ -20,8 +20,9 @@ package struct PostgresError: Error, Equatable, CustomStringConvertible {
         state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P")
     }
 
-    /// Another transaction was in the way: the same transaction may succeed when it is begun again.
-    package var isConflict: Bool { state == "40001" || state == "40P01" || state == "55P03" }
+    /// Another transaction was in the way, or made the same row first: the same transaction may succeed when it is begun
+    /// again.
+    package var isConflict: Bool { ["40001", "40P01", "55P03", "23505"].contains(state) }
 
     /// The server has no room left, on disk or in memory.
     package var isFull: Bool { state.hasPrefix("53") && state != "53300" }

@@ -87,7 +87,7 @@ struct SharedStoreTests {
     @Test("A server that is not there is an error that names it, without its password")
     func unreachable() async throws {
         do {
-            _ = try await Store.open(postgres: "host=/nowhere user=berth password=geheim dbname=farm")
+            _ = try await Store.open(postgres: "host=/nowhere user=berth password = 'sehr geheim' dbname=farm")
             Issue.record("it was opened")
         } catch {
             #expect(error.code == "storage-unreachable")

@@ -27,8 +27,8 @@ package struct SSHEndpoint: Sendable, Hashable {
         pinnedHostKey: HostKey,
         command: String = "berth-agent attach",
         connectTimeout: Duration = .seconds(20),
-        keepaliveInterval: Duration = .seconds(10),
-        deadPeerAfter: Duration = .seconds(30),
+        keepaliveInterval: Duration = .seconds(3),
+        deadPeerAfter: Duration = .seconds(9),
         sendBufferSize: Int? = nil
     ) {
         self.hostName = hostName

@@ -39,10 +39,9 @@ extension Farm {
         let held = Set(holdings.hosts.map(\.name))
         for name in links.keys where !held.contains(name) { drop(name) }
         for host in holdings.hosts {
-            if let link = links[host.name] {
-                guard link.host != host else { continue }
-                drop(host.name)
-            }
+            let isNew = holdings.taken.contains(host.name)
+            if let link = links[host.name], isNew || link.host != host { drop(host.name) }
+            guard links[host.name] == nil else { continue }
             for attempt in try await store.openAttempts(host: host.name) { adopt(attempt) }
             log.notice("Host taken", ["host": host.name])
             keep(host)

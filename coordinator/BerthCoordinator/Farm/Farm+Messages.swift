@@ -69,6 +69,7 @@ extension Farm {
             try await link.send(.closing(Closing(reason: "\(error)")), route: name)
             return
         }
+        guard links[link.host.name] === link else { return }
         let dispatching = slots[name]?.dispatching ?? false
         slots[name] = SlotSession(
             name: name,
@@ -162,6 +163,20 @@ extension Farm {
     private func renew(_ heartbeat: Heartbeat, slot name: String, from link: HostLink) async throws {
         guard slots[name]?.link === link else { return }
         if let keeping = heartbeat.keeping { hear(keeping, slot: name) }
+        if let running = heartbeat.running, openLeases.of(slot: name)?.attempt != running.attempt {
+            // Given up here, while its agent has not heard of it.
+            let open = try await store.openAttempts(host: link.host.name)
+            if let known = open.first(where: { $0.slot == name && $0.attempt == running.attempt }) {
+                adopt(known)
+            } else {
+                let cancellation = Cancellation(
+                    attempt: running.attempt,
+                    epoch: running.epoch,
+                    reason: "the coordinator has given this attempt up"
+                )
+                try await link.send(.cancel(cancellation), route: name)
+            }
+        }
         if let mine = openLeases.of(slot: name) {
             let vouched = heartbeat.running == AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
             if vouched || !mine.accepted { openLeases[mine.attempt]?.deadline = .now + leases.grantAfter }

@@ -61,6 +61,8 @@ extension Farm {
                 name: "health check of \(check.slot)",
                 runs: [SubmittedRun(pins: check.pins, labels: ["slot": check.slot])],
                 priority: 0,
+                // One that cannot be taken makes room for the next one.
+                deadline: now + Store.healthCheckPause,
                 now: now
             )
             let batch = try await store.submit(op).batch

@@ -222,6 +222,8 @@ package actor Farm {
                 timeout: leases.attempt.milliseconds
             )
             guard let assignment else { return }
+            // The host may have been given up meanwhile: then the attempt is its new holder's.
+            guard let link = slot.link, slots[name]?.link === link else { return }
             hold(assignment, slot: name, accepted: false)
             changes.publish(.init(.run, assignment.run), .init(.slot, name))
             await deliver(assignment, slot: name)

@@ -16,8 +16,9 @@ struct PostgresDriver: StoreDriver {
 
     /// Without a password.
     var name: String {
-        conninfo.split(separator: " ").filter { !$0.hasPrefix("password") }.joined(separator: " ")
-            .replacing(/:\/\/([^:@\/]+):[^@]*@/) { "://\($0.1)@" }
+        let parts = PostgresConnection.parts(of: conninfo)
+        let told = ["host", "port", "dbname", "user"].compactMap { key in parts[key].map { "\(key)=\($0)" } }
+        return told.isEmpty ? "PostgreSQL" : told.joined(separator: " ")
     }
 
     var isShared: Bool { true }
@@ -32,10 +33,10 @@ struct PostgresDriver: StoreDriver {
 
     private func open() throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(conninfo)
-        // A session that hangs in a transaction must not hold its locks for ever.
+        // A session that stands still in a transaction must not hold its locks for longer than hosts are held.
         try connection.executeScript(
             """
-            SET statement_timeout = '25s'; SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '30s';
+            SET statement_timeout = '25s'; SET lock_timeout = '4s'; SET idle_in_transaction_session_timeout = '2s';
             SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'
             """
         )

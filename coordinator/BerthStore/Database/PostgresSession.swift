@@ -27,7 +27,7 @@ final class PostgresSession: StoreSession, StoreConnection {
     func transaction(writing: Bool, _ body: (any StoreConnection) throws -> Void) throws {
         do {
             let connection = try connected()
-            try connection.executeScript(writing ? "BEGIN" : "BEGIN READ ONLY")
+            try connection.executeScript(writing ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let number: Int64?
             do {
                 try body(self)

@@ -113,12 +113,30 @@ extension Store {
         }
     }
 
+    /// Keeps other transactions from moving runs until this one ends, so that none slips through between waiting and
+    /// being held while both are changed one after the other.
+    static func holdRuns(
+        _ condition: String,
+        _ parameter: DatabaseValue,
+        _ connection: any StoreConnection
+    ) throws {
+        guard connection.dialect == .postgres else { return }
+        _ = try connection.firstRow(
+            """
+            SELECT count(*) FROM (SELECT number FROM run
+                WHERE state IN ('queued', 'assigned', 'running') AND \(condition) ORDER BY number FOR UPDATE) AS held
+            """,
+            [parameter]
+        )
+    }
+
     private static func cancelRuns(
         _ condition: String,
         _ parameter: DatabaseValue,
         now: Int64,
         _ connection: any StoreConnection
     ) throws -> [OpenAttempt] {
+        try holdRuns(condition, parameter, connection)
         // What waits is many and moves in one way: queued, by `cancelled`, to cancelled.
         try connection.execute(
             """

@@ -131,12 +131,14 @@ extension Store {
                 """
                 INSERT INTO submitter_share (submitter, served)
                 SELECT CAST(? AS TEXT), coalesce(min(share.served), 0) FROM submitter_share AS share
-                WHERE EXISTS (SELECT 1 FROM lane WHERE lane.submitter = share.submitter AND lane.waiting > 0)
+                WHERE share.submitter <> ? AND EXISTS (
+                    SELECT 1 FROM lane JOIN slot_class ON slot_class.class = lane.class
+                    WHERE lane.submitter = share.submitter AND lane.waiting > 0)
                 ON CONFLICT (submitter) DO UPDATE SET served =
                     CASE WHEN submitter_share.served > excluded.served
                     THEN submitter_share.served ELSE excluded.served END
                 """,
-                [.text(submitter)]
+                [.text(submitter), .text(Eligibility.healthCheckSubmitter)]
             )
         }
         let values: [DatabaseValue] = [.integer(requirement), .text(submitter), .integer(Int64(priority))]

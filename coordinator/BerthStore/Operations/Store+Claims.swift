@@ -35,7 +35,10 @@ extension Store {
             guard let next = try Self.nextRun(known, now: now, connection) else { return nil }
             try Self.move(next.run, .claimed, attempt: nil, host: host, now: now, connection)
             try connection.execute(
-                "UPDATE submitter_share SET served = served + 1 WHERE submitter = ?",
+                """
+                INSERT INTO submitter_share (submitter, served) VALUES (?, 1)
+                ON CONFLICT (submitter) DO UPDATE SET served = submitter_share.served + 1
+                """,
                 [.text(next.submitter)]
             )
             let raised = try connection.firstRow(

@@ -19,6 +19,7 @@ extension Store {
             ).map { try $0.integer("number") }
             var open: [OpenAttempt] = []
             for batch in batches {
+                try Self.holdRuns("run.batch = ?", .integer(batch), connection)
                 // What waits is many and moves in one way: queued, by `expired`, to expired.
                 try connection.execute(
                     """

@@ -11,6 +11,8 @@ extension Store {
     package struct Holdings: Sendable, Hashable {
         /// The hosts, by name.
         package let hosts: [HostRecord]
+        /// Hosts among them that the caller did not hold before this round, whatever it remembers.
+        package let taken: Set<String>
         /// All coordinators that are alive, this one among them, by name with their addresses.
         package let coordinators: [String: String]
     }
@@ -63,7 +65,12 @@ extension Store {
                     [.text(coordinator), .integer(now + length), .init(live[host]), .text(host)]
                 )
             }
-            return Holdings(hosts: hosts.map(\.record).filter { mine.contains($0.name) }, coordinators: alive)
+            let kept = Set(hosts.filter { $0.holder == coordinator }.map(\.record.name))
+            return Holdings(
+                hosts: hosts.map(\.record).filter { mine.contains($0.name) },
+                taken: mine.subtracting(kept),
+                coordinators: alive
+            )
         }
     }
 

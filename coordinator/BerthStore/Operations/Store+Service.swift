@@ -110,6 +110,8 @@ extension Store {
     ) throws {
         if outcome.decides {
             try connection.execute("UPDATE slot SET failures = 0 WHERE name = ? AND failures > 0", [.text(slot)])
+            // A failure is one of the product perhaps; only a pass shows that the device is in order again.
+            guard outcome == .passed else { return }
             let left = try connection.execute(
                 "DELETE FROM service_state WHERE kind = 'slot' AND name = ? AND state = 'quarantined'",
                 [.text(slot)]
