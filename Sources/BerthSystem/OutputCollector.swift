@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Collects what a descriptor yields up to a limit, and reads on past it so that the writer never blocks.
-final class OutputCollector: Sendable {
+package final class OutputCollector: Sendable {
     private struct State {
         var bytes: [UInt8] = []
         var truncated = false
@@ -13,12 +13,12 @@ final class OutputCollector: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
     /// Reads until the end. Blocks.
-    func drain(_ descriptor: FileDescriptor) {
+    package func drain(_ descriptor: FileDescriptor) {
         while let part = try? descriptor.read(upTo: 1 << 16), !part.isEmpty {
             state.withLock { state in
                 let room = limit - state.bytes.count
@@ -30,7 +30,7 @@ final class OutputCollector: Sendable {
     }
 
     /// Suspends until the end of the stream, at most for `grace`; answers whether the end has come.
-    func waitForEnd(grace: Duration) async -> Bool {
+    package func waitForEnd(grace: Duration) async -> Bool {
         let timer = Task {
             try await Task.sleep(for: grace)
             self.resumeWaiter()
@@ -46,7 +46,7 @@ final class OutputCollector: Sendable {
         return state.withLock { $0.ended }
     }
 
-    var snapshot: (bytes: [UInt8], truncated: Bool) {
+    package var snapshot: (bytes: [UInt8], truncated: Bool) {
         state.withLock { ($0.bytes, $0.truncated) }
     }
 

@@ -44,6 +44,13 @@ struct OptionTests {
             ("ledger simulators", "LEDGER must be one of simulator, hardware"),
             ("host add x/y --address h --user u --identity k", "\"x/y\" cannot name a host"),
             ("host add x --address h:0 --user u --identity k", "\"h:0\" is no address"),
+            ("host add x --address h --user u", "--identity or --agent-key is missing"),
+            (
+                "host add x --address h --user u --identity k --agent-key SHA256:x",
+                "give --identity or --agent-key, not both"
+            ),
+            ("host add x --address h --user u --identity k --jump h=f", "\"h=f\" is no jump host"),
+            ("host add x --address h --user u --identity k --proxy-command c", "is not asked for"),
             ("run list", "Give --coordinator URL or set BERTH_COORDINATOR"),
             ("run list --coordinator farm:80", "is no address of a coordinator"),
         ]

@@ -48,7 +48,8 @@ package struct Coordinator: Sendable {
             store: store,
             archive: archive,
             ssh: ssh,
-            policies: [.standard] + configuration.policies
+            policies: [.standard] + configuration.policies,
+            allowsProxyCommands: configuration.allowsProxyCommands
         )
         let server = HTTPServer(
             address: configuration.address,

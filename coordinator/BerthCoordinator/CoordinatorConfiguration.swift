@@ -18,6 +18,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var sshThreads: Int
     /// What the dashboard's verdicts are judged by, beside the standard policy.
     package var policies: [GatePolicy]
+    /// Whether hosts may be enrolled with a proxy command, which the coordinator's user runs.
+    package var allowsProxyCommands = false
 
     package init(
         dataFolder: String,

@@ -37,22 +37,25 @@ package final class SSHChannel: Sendable {
                 algorithm: endpoint.pinnedHostKey.algorithm
             )
         }
-        let key = try await ClientKey.loadOnThread(path: endpoint.identityFile)
         let id = loop.makeConnectionID()
+        let credential = try await SSHCredential.load(for: endpoint) { loop.wake(id: id) }
         let core = ChannelCore(limits: limits) { loop.wake(id: id) }
         let login = SSHLogin(
             user: endpoint.user,
             userBytes: StableBytes(Array(endpoint.user.utf8)),
-            key: key,
+            credential: credential,
             pinnedHostKey: endpoint.pinnedHostKey,
             command: StableBytes(Array(endpoint.command.utf8)),
             core: core
         )
-        _ = try await loop.connect(
-            id: id,
-            destination: SSHDestination(endpoint, socket: socket),
-            purpose: .channel(login)
-        )
+        let proxy = try await SSHProxy.start(for: endpoint)
+        do throws(SSHError) {
+            let destination = SSHDestination(endpoint, socket: socket, proxy: proxy)
+            _ = try await loop.connect(id: id, destination: destination, purpose: .channel(login))
+        } catch {
+            guard let proxy else { throw error }
+            throw await proxy.explain(error, host: endpoint.hostName, port: endpoint.port)
+        }
         return SSHChannel(endpoint: endpoint, core: core)
     }
 

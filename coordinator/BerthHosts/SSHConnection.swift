@@ -198,7 +198,11 @@ final class SSHConnection {
                 case .exchangingKeys(let socket, let session):
                     progress = try session.handshake(socket: socket.number)
                 case .authenticating(_, let session, let login):
-                    progress = try session.authenticate(user: login.userBytes, key: login.key.text)
+                    progress =
+                        switch login.credential {
+                        case .key(let key): try session.authenticate(user: login.userBytes, key: key.text)
+                        case .agent(let signer): try session.authenticate(user: login.userBytes, signer: signer)
+                        }
                 case .openingChannel(_, let session, _):
                     progress = try session.openChannel()
                 case .startingCommand(_, let session, let login):
@@ -297,6 +301,7 @@ final class SSHConnection {
             socket?.endBothDirections()
             if !session.free() { Self.log.error("Memory of an SSH session is lost", ["host": destination.host]) }
         }
+        destination.proxy?.end()
         phase = .finished
         wantsMore = false
         let end = SSHChannelEnd(cause: cause, errorOutput: errorOutput)

@@ -4,6 +4,7 @@ import Foundation
 extension SSHDestination {
     /// The operator's error for a failure while a connection is being opened.
     func error(for failure: LibSSH2Failure, stage: SSHError.Stage, login: SSHLogin?) -> SSHError {
+        if case .agent(let signer)? = login?.credential, let error = signer.failure { return error }
         switch failure.kind {
         case .connectionEnded:
             return .disconnected(host: host, port: port, stage: stage, reason: failure.connectionReason)
@@ -16,12 +17,12 @@ extension SSHDestination {
                 host: host,
                 port: port,
                 user: login.user,
-                identityFile: login.key.path,
-                fingerprint: login.key.fingerprint
+                identityFile: login.credential.place,
+                fingerprint: login.credential.fingerprint
             )
         case .keyUnusable:
             guard let login else { break }
-            return .keyUnreadable(path: login.key.path, reason: failure.message)
+            return .keyUnreadable(path: login.credential.place, reason: failure.message)
         case .channelRefused:
             return .channelRefused(host: host, port: port, reason: failure.message)
         case .misuse, .noCommonMethod, .other:

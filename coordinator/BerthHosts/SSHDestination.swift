@@ -8,11 +8,14 @@ struct SSHDestination: Sendable {
     var keepaliveInterval: Duration
     var deadPeerAfter: Duration
     var sendBufferSize: Int?
+    /// What carries the connection, ended together with it.
+    var proxy: SSHProxy?
     /// Already connected; nil: connect to the host.
     var socket: FileDescriptor?
 
-    init(_ endpoint: SSHEndpoint, socket: FileDescriptor?) {
-        self.socket = socket
+    init(_ endpoint: SSHEndpoint, socket: FileDescriptor?, proxy: SSHProxy?) {
+        self.socket = socket ?? proxy?.socket
+        self.proxy = proxy
         host = endpoint.hostName
         port = endpoint.port
         connectTimeout = endpoint.connectTimeout

@@ -6,6 +6,10 @@ package struct SSHEndpoint: Sendable, Hashable {
     package var user: String
     /// Path of the private key: ed25519 or ECDSA, without a passphrase.
     package var identityFile: String
+    /// A key in an agent, which is then used in place of the file.
+    package var agent: SSHAgentIdentity?
+    /// How to get there.
+    package var route: SSHRoute
     /// The key that was accepted at enrolment; any other ends the connection before authentication.
     package var pinnedHostKey: HostKey
     /// What to run; a forced command on the host replaces it.
@@ -24,6 +28,8 @@ package struct SSHEndpoint: Sendable, Hashable {
         port: UInt16 = 22,
         user: String,
         identityFile: String,
+        agent: SSHAgentIdentity? = nil,
+        route: SSHRoute = .direct,
         pinnedHostKey: HostKey,
         command: String = "berth-agent attach",
         connectTimeout: Duration = .seconds(20),
@@ -35,6 +41,8 @@ package struct SSHEndpoint: Sendable, Hashable {
         self.port = port
         self.user = user
         self.identityFile = identityFile
+        self.agent = agent
+        self.route = route
         self.pinnedHostKey = pinnedHostKey
         self.command = command
         self.connectTimeout = connectTimeout
@@ -44,7 +52,15 @@ package struct SSHEndpoint: Sendable, Hashable {
     }
 
     /// Every sshd that sees a login when this host is connected to.
-    var loginAddresses: [String] { [Self.loginAddress(hostName, port)] }
+    var loginAddresses: [String] {
+        var addresses = [Self.loginAddress(hostName, port)]
+        if case .jump(let hops) = route {
+            for address in hops.map({ Self.loginAddress($0.hostName, $0.port) }) where !addresses.contains(address) {
+                addresses.append(address)
+            }
+        }
+        return addresses
+    }
 
     static func loginAddress(_ hostName: String, _ port: UInt16) -> String { "\(hostName.lowercased()):\(port)" }
 }

@@ -23,6 +23,13 @@ package enum SSHError: Error, Sendable, Hashable, CustomStringConvertible {
     case keyEncrypted(path: String)
     case keyTypeUnsupported(path: String, type: String)
     case authenticationRefused(host: String, port: UInt16, user: String, identityFile: String, fingerprint: String)
+    case agentUnusable(socket: String, reason: String)
+    /// The agent works and holds other keys.
+    case agentKeyMissing(socket: String, fingerprint: String, held: [String])
+    /// The proxy command or the jump host's ssh ended the connection; with the end of what it wrote.
+    case proxyFailed(host: String, port: UInt16, reason: String, errorOutput: String)
+    /// The record of the way to a host makes no sense.
+    case routeInvalid(reason: String)
     case channelRefused(host: String, port: UInt16, reason: String)
     case protocolFailure(host: String, port: UInt16, stage: Stage, code: Int32, message: String)
     /// The channel has ended; nothing can be sent.
@@ -61,14 +68,24 @@ package enum SSHError: Error, Sendable, Hashable, CustomStringConvertible {
         case .keyUnreadable(let path, let reason):
             "cannot use the private key \(path): \(reason)"
         case .keyEncrypted(let path):
-            "the private key \(path) has a passphrase, which a daemon cannot type; make one without: "
-                + "ssh-keygen -t ed25519 -N ''"
+            "the private key \(path) has a passphrase, which a daemon cannot type; load it into an agent "
+                + "(ssh-add \(path)) and name its fingerprint in place of the file"
         case .keyTypeUnsupported(let path, let type):
             "the private key \(path) is of type \(type); only ed25519 and ECDSA keys serve (libssh2 1.10 signs RSA "
                 + "with SHA-1 only, which sshd refuses): make one with ssh-keygen -t ed25519"
         case .authenticationRefused(let host, let port, let user, let identityFile, let fingerprint):
             "\(host) port \(port) does not let user \(user) in with key \(identityFile) (\(fingerprint)); check the "
                 + "user's authorized_keys on the host"
+        case .agentUnusable(let socket, let reason):
+            "the ssh-agent at \(socket) cannot be used: \(reason); start one there that the coordinator's user may use"
+        case .agentKeyMissing(let socket, let fingerprint, let held):
+            "the ssh-agent at \(socket) does not hold the key \(fingerprint); it holds "
+                + (held.isEmpty ? "none" : held.joined(separator: ", ")) + ": load the key with ssh-add"
+        case .proxyFailed(let host, let port, let reason, let errorOutput):
+            "the way to \(host) port \(port) failed: \(reason)"
+                + (errorOutput.isEmpty ? "; its command wrote nothing" : "; its command wrote: \(errorOutput)")
+        case .routeInvalid(let reason):
+            "the way to the host is not usable: \(reason)"
         case .channelRefused(let host, let port, let reason):
             "\(host) port \(port) refused the channel or its command: \(reason)"
         case .protocolFailure(let host, let port, let stage, let code, let message):

@@ -2,7 +2,7 @@
 struct SSHLogin: Sendable {
     let user: String
     let userBytes: StableBytes
-    let key: ClientKey
+    let credential: SSHCredential
     let pinnedHostKey: HostKey
     let command: StableBytes
     let core: ChannelCore

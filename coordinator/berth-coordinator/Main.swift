@@ -19,6 +19,8 @@ struct Main {
           --lease-seconds N      length of an attempt's lease, 2 to 3600 (default 15)
           --ssh-threads N        threads that serve the SSH connections, 1 to 64 (default: one a processor, at most 4)
           --gate-policy FILE     a policy that the dashboard shows verdicts of, beside the standard one; may be repeated
+          --allow-proxy-commands hosts may be enrolled with a proxy command: whoever has a token can then run commands as
+                                 the coordinator's user
           --version              print the version
 
         The first start makes an admin token in FOLDER/admin.token.
@@ -72,8 +74,13 @@ struct Main {
         guard arguments.first == "serve" else { return .failure(Stop(problem: "the command is serve")) }
         var options: [String: String] = [:]
         var policyFiles: [String] = []
+        var allowsProxyCommands = false
         var rest = arguments.dropFirst()
         while let option = rest.popFirst() {
+            if option == "--allow-proxy-commands" {
+                allowsProxyCommands = true
+                continue
+            }
             guard Self.options.contains(option) else {
                 return .failure(Stop(problem: "unknown option \(option)"))
             }
@@ -82,6 +89,7 @@ struct Main {
         }
         guard let data = options["--data"] else { return .failure(Stop(problem: "--data is missing")) }
         var configuration = CoordinatorConfiguration(dataFolder: data)
+        configuration.allowsProxyCommands = allowsProxyCommands
         configuration.database = options["--database"]
         configuration.archiveFolder = options["--archive"]
         if let listen = options["--listen"] {

@@ -10,14 +10,62 @@ package struct HostRecord: Sendable, Hashable, Codable {
     package let identityFile: String
     /// The pinned host key, as in a known-hosts line: algorithm, blank, base64.
     package let hostKey: String
+    /// Shell command whose input and output lead to the host's sshd.
+    package let proxyCommand: String?
+    /// Hosts on the way, first to last; absent: none.
+    package let jump: [JumpHost]?
+    /// A key in an ssh-agent, used in place of the key file.
+    package let agentKey: AgentKey?
 
-    package init(name: String, hostName: String, port: UInt16, user: String, identityFile: String, hostKey: String) {
+    package init(
+        name: String,
+        hostName: String,
+        port: UInt16,
+        user: String,
+        identityFile: String,
+        hostKey: String,
+        proxyCommand: String? = nil,
+        jump: [JumpHost]? = nil,
+        agentKey: AgentKey? = nil
+    ) {
         self.name = name
         self.hostName = hostName
         self.port = port
         self.user = user
         self.identityFile = identityFile
         self.hostKey = hostKey
+        self.proxyCommand = proxyCommand
+        self.jump = jump
+        self.agentKey = agentKey
+    }
+
+    /// A host on the way to another one.
+    package struct JumpHost: Sendable, Hashable, Codable {
+        package let user: String
+        package let hostName: String
+        package let port: UInt16
+        /// Its pinned key: algorithm, blank, base64.
+        package let hostKey: String
+
+        package init(user: String, hostName: String, port: UInt16, hostKey: String) {
+            self.user = user
+            self.hostName = hostName
+            self.port = port
+            self.hostKey = hostKey
+        }
+    }
+
+    /// A private key that an ssh-agent holds.
+    package struct AgentKey: Sendable, Hashable, Codable {
+        /// Of the public key, `SHA256:…`.
+        package let fingerprint: String
+        /// Path of the agent's socket on the coordinator's machine; absent: what its SSH_AUTH_SOCK names.
+        package let socket: String?
+
+        package init(fingerprint: String, socket: String?) {
+            self.fingerprint = fingerprint
+            self.socket = socket
+        }
     }
 }
 

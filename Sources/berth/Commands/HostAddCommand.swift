@@ -18,8 +18,27 @@ struct HostAddCommand: Command {
             .init(
                 name: "--identity",
                 kind: .value("KEYFILE"),
-                help: "path of the private key, on the coordinator's machine",
-                isRequired: true
+                help: "path of the private key, on the coordinator's machine"
+            ),
+            .init(
+                name: "--agent-key",
+                kind: .value("FINGERPRINT|FILE"),
+                help: "in place of --identity: a key that an ssh-agent holds, by SHA256:… or its .pub file"
+            ),
+            .init(
+                name: "--agent-socket",
+                kind: .value("PATH"),
+                help: "that agent's socket on the coordinator's machine, if not what its SSH_AUTH_SOCK names"
+            ),
+            .init(
+                name: "--proxy-command",
+                kind: .value("COMMAND"),
+                help: "shell command that leads to the host's sshd; %h %p %r are host, port and user"
+            ),
+            .init(
+                name: "--jump",
+                kind: .values("USER@HOST[:PORT]=KEYFILE"),
+                help: "hosts on the way, first to last, each with the file of its public host key"
             ),
             .init(
                 name: "--host-key",
@@ -35,7 +54,7 @@ struct HostAddCommand: Command {
         discussion: """
             Without --host-key or --host-key-file the coordinator asks the host for its key, and you are shown the
             fingerprint. Compare it with what `ssh-keygen -lf` prints on the host before you type yes: nothing is ever
-            trusted on its own word.
+            trusted on its own word. By a proxy command or jump hosts the key is not asked for; it has to be given.
             """
     )
 
@@ -43,7 +62,7 @@ struct HostAddCommand: Command {
     private let hostName: String
     private let port: UInt16
     private let user: String
-    private let identity: String
+    private let login: HostLogin
     private let hostKey: String?
 
     init(_ arguments: ParsedArguments) throws {
@@ -61,7 +80,7 @@ struct HostAddCommand: Command {
         }
         (self.hostName, self.port) = (hostName, port)
         user = arguments.value("--user") ?? ""
-        identity = arguments.value("--identity") ?? ""
+        login = try HostLogin(arguments)
         if arguments.has("--host-key"), arguments.has("--host-key-file") {
             throw arguments.failure("give --host-key or --host-key-file, not both")
         }
@@ -73,6 +92,11 @@ struct HostAddCommand: Command {
                 from: file
             )
         } else {
+            guard login.proxyCommand == nil, login.jump == nil else {
+                throw arguments.failure(
+                    "the key of a host behind others is not asked for: give --host-key or --host-key-file"
+                )
+            }
             hostKey = nil
         }
     }
@@ -85,8 +109,11 @@ struct HostAddCommand: Command {
             hostName: hostName,
             port: port,
             user: user,
-            identityFile: identity,
-            hostKey: key
+            identityFile: login.identityFile,
+            hostKey: key,
+            proxyCommand: login.proxyCommand,
+            jump: login.jump,
+            agentKey: login.agentKey
         )
         let answer = try await context.client.post(APIClient.path("hosts"), record, as: HostView.self)
         context.show(answer) { view in

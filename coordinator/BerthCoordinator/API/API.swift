@@ -18,19 +18,24 @@ package struct API: Sendable {
     let ssh: SSHEventLoopGroup
     /// What `GET /v1/verdicts` is judged by.
     let policies: [GatePolicy]
+    /// Whether a host's record may have a command that the coordinator runs: whoever enrols hosts then runs commands
+    /// as the coordinator's user.
+    let allowsProxyCommands: Bool
 
     package init(
         farm: Farm,
         store: Store,
         archive: CoordinatorArchive,
         ssh: SSHEventLoopGroup,
-        policies: [GatePolicy] = [.standard]
+        policies: [GatePolicy] = [.standard],
+        allowsProxyCommands: Bool = false
     ) {
         self.farm = farm
         self.store = store
         self.archive = archive
         self.ssh = ssh
         self.policies = policies
+        self.allowsProxyCommands = allowsProxyCommands
     }
 
     /// The longest body that is taken for a request.
@@ -205,6 +210,14 @@ package struct API: Sendable {
             )
         }
         do { _ = try HostKey(line: host.hostKey) } catch { throw APIError(400, "malformed-host-key", "\(error)") }
+        if host.proxyCommand != nil, !allowsProxyCommands {
+            throw APIError(
+                403,
+                "proxy-command-not-allowed",
+                "this coordinator runs no proxy commands; start it with --allow-proxy-commands, or use jump hosts"
+            )
+        }
+        do { _ = try SSHEndpoint(host) } catch { throw APIError(400, "malformed-route", "\(error)") }
         try await farm.add(host)
         let views = try await farm.hostViews()
         guard let view = views.first(where: { $0.host.name == host.name }) else {

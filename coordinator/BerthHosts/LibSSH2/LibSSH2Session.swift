@@ -93,6 +93,43 @@ final class LibSSH2Session {
         }
     }
 
+    /// Authenticates with a signature that somebody else makes; blocked until it is there.
+    func authenticate(user: StableBytes, signer: AgentSigner) throws(Failure) -> Progress<Void> {
+        var context: UnsafeMutableRawPointer? = Unmanaged.passUnretained(signer).toOpaque()
+        return try withExtendedLifetime(signer) { () throws(Failure) in
+            try step {
+                libssh2_userauth_publickey(
+                    session,
+                    user.pointer,
+                    signer.key.blob,
+                    signer.key.blob.count,
+                    Self.sign,
+                    &context
+                )
+            }
+        }
+    }
+
+    /// libssh2's callback: hands over the signature, in memory that the library frees.
+    private static let sign:
+        @convention(c) (
+            OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, UnsafeMutablePointer<Int>?,
+            UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+        ) -> Int32 = { _, signature, length, data, count, context in
+            guard let opaque = context?.pointee else { return LIBSSH2_ERROR_INVAL }
+            let signer = Unmanaged<AgentSigner>.fromOpaque(opaque).takeUnretainedValue()
+            switch signer.signature(of: Array(UnsafeBufferPointer(start: data, count: count))) {
+            case nil: return LIBSSH2_ERROR_EAGAIN
+            case .failure: return LIBSSH2_ERROR_AUTHENTICATION_FAILED
+            case .success(let bytes):
+                guard let copy = malloc(max(bytes.count, 1)) else { return LIBSSH2_ERROR_ALLOC }
+                copy.copyMemory(from: bytes, byteCount: bytes.count)
+                signature?.pointee = copy.assumingMemoryBound(to: UInt8.self)
+                length?.pointee = bytes.count
+                return 0
+            }
+        }
+
     func openChannel() throws(Failure) -> Progress<Void> {
         errno = 0
         channel = libssh2_channel_open_ex(
