@@ -163,12 +163,16 @@ package final class TestSSHServer: Sendable {
     }
 
     /// A free port below those that outgoing connections get, so that nobody takes it before the server does.
+    /// Ports that servers of this process have, or had and may start on again.
+    private static let takenPorts = Mutex<Set<UInt16>>([])
+
     private static func freePort() throws -> UInt16 {
         for _ in 0..<100 {
             let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard number >= 0 else { throw SystemError(operation: "make a socket") }
             let descriptor = FileDescriptor(adopting: number)
             let port = UInt16.random(in: 10_000..<30_000)
+            guard takenPorts.withLock({ $0.insert(port).inserted }) else { continue }
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
