@@ -183,7 +183,8 @@ struct SimctlTextTests {
         #expect(boot.exit == 0)
         #expect(boot.output.hasPrefix("Monitoring boot status for phone (\(udid)).\n["))
         #expect(boot.output.contains("+0000] Status=2, isTerminal=NO, Elapsed=00:00.\n\tWaiting on Data Migration\n"))
-        #expect(boot.output.hasSuffix("Status=4294967295, isTerminal=YES, Elapsed=00:00.\n\tFinished\n\n"))
+        // How long it took is the machine's affair.
+        #expect(boot.output.contains(/Status=4294967295, isTerminal=YES, Elapsed=[0-9]{2}:[0-9]{2}\.\n\tFinished\n\n$/))
         let again = try await simulator.simctl("bootstatus", udid, "-b")
         #expect(
             again.output
