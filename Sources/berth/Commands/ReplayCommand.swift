@@ -17,19 +17,7 @@ struct ReplayCommand: Command {
                 help: "with --since: only from one of \(DeviceKind.allCases.map(\.rawValue).joined(separator: ", "))"
             ),
             .init(name: "--priority", kind: .value("N"), help: "higher goes first, 0 if not given"),
-            .init(
-                name: "--deadline",
-                kind: .value("TIME"),
-                help: "what has no end by then expires: \(Deadline.accepted)"
-            ),
-            .init(
-                name: "--idempotency-key",
-                kind: .value("KEY"),
-                help: "replaying again under the same key gives the same batch"
-            ),
-            .init(name: "--watch", kind: .flag, help: "follow the batch until all its runs have finished"),
-            .init(name: "--plain", kind: .flag, help: "with --watch: a line for each change, also on a terminal"),
-        ],
+        ] + CommandDescription.Option.ofSubmissions,
         discussion: """
             Pins come from the ledgers, builds and cases from the archive. When a byte of them is missing or damaged, or no
             slot offers the system's build, nothing is queued and all that is missing is named.

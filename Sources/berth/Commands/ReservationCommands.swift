@@ -10,7 +10,7 @@ struct ReserveCommand: Command {
             .init(name: "--batch", kind: .value("BATCH"), help: "the batch that may use it, such as b-3"),
             .init(name: "--label", kind: .value("KEY:VALUE"), help: "or the label that its runs must ask for"),
             .init(name: "--for", kind: .value("TIME"), help: "how long: \(Deadline.accepted)", isRequired: true),
-            ServiceChange.reason,
+            .reason,
         ],
         discussion: """
             What runs there goes on to its end. Several reservations of one slot let all their holders use it.

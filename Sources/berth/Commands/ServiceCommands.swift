@@ -1,44 +1,54 @@
 import BerthCore
 
-/// Lets what runs on a part of the farm end, and begins nothing there.
-struct DrainCommand<Part: FarmPart>: Command {
-    static var description: CommandDescription {
-        CommandDescription(
-            name: "\(Part.kind) drain",
-            summary: "Let what runs on \(Part.anyOne) end, and begin nothing there.",
-            operands: Part.operands,
-            options: [ServiceChange.reason],
-            discussion: ServiceChange.discussion(Part.kind)
-        )
-    }
+/// A way to take a part of the farm out of use.
+protocol ServiceVerb: Sendable {
+    /// Its word, in the command and in the API.
+    static var word: String { get }
+    /// What it does to a part, in a sentence.
+    static func summary(_ part: String) -> String
+}
 
-    private let change: ServiceChange
-
-    init(_ arguments: ParsedArguments) throws { change = try ServiceChange(arguments) }
-
-    func run(_ context: CommandContext) async throws -> ExitCode {
-        try await change.make(Part.path(change.name, "drain"), context)
-    }
+/// Lets what runs there end, and begins nothing.
+enum Drain: ServiceVerb {
+    static let word = "drain"
+    static func summary(_ part: String) -> String { "Let what runs on \(part) end, and begin nothing there." }
 }
 
 /// The same, under the name of work on it.
-struct MaintenanceCommand<Part: FarmPart>: Command {
+enum Maintenance: ServiceVerb {
+    static let word = "maintenance"
+    static func summary(_ part: String) -> String { "Say that somebody works on \(part): no run begins there." }
+}
+
+/// Takes a part of the farm out of use.
+struct TakeOutOfUseCommand<Verb: ServiceVerb, Part: FarmPart>: Command {
     static var description: CommandDescription {
         CommandDescription(
-            name: "\(Part.kind) maintenance",
-            summary: "Say that somebody works on \(Part.anyOne): no run begins there.",
+            name: "\(Part.kind) \(Verb.word)",
+            summary: Verb.summary(Part.anyOne),
             operands: Part.operands,
-            options: [ServiceChange.reason],
-            discussion: ServiceChange.discussion(Part.kind)
+            options: [.reason],
+            discussion:
+                "Runs wait meanwhile; `berth why RUN` tells by whom and why. `berth \(Part.kind) resume` ends it."
         )
     }
 
-    private let change: ServiceChange
+    private let name: String?
+    private let reason: String
 
-    init(_ arguments: ParsedArguments) throws { change = try ServiceChange(arguments) }
+    init(_ arguments: ParsedArguments) throws {
+        name = arguments.operands.first
+        reason = try arguments.reason()
+    }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try await change.make(Part.path(change.name, "maintenance"), context)
+        let answer = try await context.client.post(
+            Part.path(name, Verb.word),
+            ServiceRequest(reason: reason),
+            as: ServiceState.self
+        )
+        context.show(answer) { PlainText.safe("\($0)") + "\n" }
+        return .success
     }
 }
 
@@ -71,33 +81,14 @@ struct ResumeCommand<Part: FarmPart>: Command {
     }
 }
 
-/// What draining and maintenance have in common.
-struct ServiceChange: Sendable {
+extension CommandDescription.Option {
+    /// Why somebody changes what goes where.
     static let reason = CommandDescription.Option(
         name: "--reason",
         kind: .value("TEXT"),
         help: "why, for who wants to change it later",
         isRequired: true
     )
-
-    static func discussion(_ kind: String) -> String {
-        "Runs wait meanwhile; `berth why RUN` tells by whom and why. `berth \(kind) resume` ends it."
-    }
-
-    let name: String?
-    private let reason: String
-
-    /// - Throws: `UsageError`
-    init(_ arguments: ParsedArguments) throws {
-        name = arguments.operands.first
-        reason = try arguments.reason()
-    }
-
-    func make(_ path: String, _ context: CommandContext) async throws -> ExitCode {
-        let answer = try await context.client.post(path, ServiceRequest(reason: reason), as: ServiceState.self)
-        context.show(answer) { PlainText.safe("\($0)") + "\n" }
-        return .success
-    }
 }
 
 extension ParsedArguments {

@@ -26,19 +26,7 @@ struct SubmitCommand: Command {
             ),
             .init(name: "--repeats", kind: .value("N"), help: "runs of each combination, 1 if not given"),
             .init(name: "--priority", kind: .value("N"), help: "higher goes first, 0 if not given"),
-            .init(
-                name: "--deadline",
-                kind: .value("TIME"),
-                help: "what has no end by then expires: \(Deadline.accepted)"
-            ),
-            .init(
-                name: "--idempotency-key",
-                kind: .value("KEY"),
-                help: "submitting again under the same key gives the same batch"
-            ),
-            .init(name: "--watch", kind: .flag, help: "follow the batch until all its runs have finished"),
-            .init(name: "--plain", kind: .flag, help: "with --watch: a line for each change, also on a terminal"),
-        ]
+        ] + CommandDescription.Option.ofSubmissions
     )
 
     private enum Request {
