@@ -43,9 +43,11 @@ struct KeptDeviceTests {
             try farm.host.join("a", keeping: keeping("preserved-budget-full"))
             try await eventually("the slot is held") { try await slot(farm)?.state == .held }
             #expect(try await slot(farm)?.reason?.code == "preserved-budget-full")
+            // Another slot gets what the held one would have been the first to get, and then is busy.
+            try farm.host.join("b", keeping: keeping(nil, devices: false))
             try await farm.submit(["update"])
-            // Longer than the farm waits before it offers again to a slot that declined.
-            try await Task.sleep(for: .milliseconds(1500))
+            _ = try await farm.assignment(to: "b")
+            try await farm.submit(["update"])
             #expect(farm.host.assignments(to: "a").isEmpty)
 
             async let answer = farm.post("/v1/devices/\(Self.udid.lowercased())/release", ReleaseRequestBody())

@@ -73,6 +73,13 @@ struct SchedulingTests {
         let second = try #require(try await farm.start("sim-1"))
         #expect(second.run == wanted.runs[0].id)
         try await farm.end(second, .passed)
+        // A second reservation, for another batch, lets in that batch and nothing else of the same lane.
+        let late = try await farm.submit()
+        _ = try await reserve(batch: late.id, label: nil, until: 50)
+        let third = try #require(try await farm.start("sim-1"))
+        #expect(third.run == late.runs[0].id)
+        try await farm.end(third, .passed)
+        #expect(try await farm.start("sim-1") == nil)
         let nonce = Hex.encode(RandomBytes.make(16))
         let later = try await farm.store.claim(slot: "sim-1", now: 51, nonce: nonce, timeout: 1)
         #expect(later?.run == early.runs[0].id)

@@ -75,7 +75,13 @@ package final class Store: Sendable {
 
     private func listen() {
         Threads.detach(name: "berth store notices") { [self] in
-            driver.listen(isClosed: { isClosed.load(ordering: .relaxed) }, deliver: { tell.yield($0) })
+            driver.listen(
+                isClosed: { isClosed.load(ordering: .relaxed) },
+                deliver: { notice in
+                    // What did not fit is missed.
+                    if case .dropped = tell.yield(notice) { tell.yield(nil) }
+                }
+            )
         }
     }
 

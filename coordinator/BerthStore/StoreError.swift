@@ -39,6 +39,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case database(operation: String, problem: String)
     /// The database's server cannot be reached, or does not answer.
     case unreachable(operation: String, problem: String)
+    /// The database's server went away over the commit, and could not be asked since what became of it.
+    case outcomeUnknown(operation: String, problem: String)
     /// More operations wait than the store lets wait.
     case overloaded(operation: String)
     case closed(operation: String)
@@ -49,6 +51,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case StoreFailure.full: self = .storageFull(operation: operation)
         case StoreFailure.conflict(let problem): self = .database(operation: operation, problem: problem)
         case StoreFailure.refused(let problem): self = .database(operation: operation, problem: problem)
+        case StoreFailure.inDoubt(let problem): self = .outcomeUnknown(operation: operation, problem: problem)
         case StoreFailure.unreachable(let problem): self = .unreachable(operation: operation, problem: problem)
         case let error as DatabaseError: self = .database(operation: operation, problem: "\(error)")
         default: self = .damaged(operation: operation, problem: "\(error)")
@@ -80,6 +83,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .damaged: "storage-damaged"
         case .database: "storage-failed"
         case .unreachable: "storage-unreachable"
+        case .outcomeUnknown: "outcome-unknown"
         case .overloaded: "overloaded"
         case .closed: "storage-closed"
         }
@@ -129,6 +133,9 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .unreachable(let operation, let problem):
             "cannot \(operation): the database cannot be reached: \(problem); nothing was changed as far as is known: "
                 + "look at its server, then try again"
+        case .outcomeUnknown(let operation, let problem):
+            "it is not known whether this was done: \(operation): \(problem); look before you try again, or repeat it under "
+                + "the same idempotency key"
         case .overloaded(let operation):
             "cannot \(operation): \(WorkQueue.limit) operations wait for the store already: try again later"
         case .closed(let operation): "cannot \(operation): the store is closed"

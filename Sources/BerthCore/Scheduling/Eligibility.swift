@@ -69,6 +69,13 @@ package enum Eligibility {
         return obstacles
     }
 
+    /// The batches whose runs of a lane a slot's reservations admit; nil when they admit all of the lane's runs.
+    package static func admittedBatches(_ lane: RunStanding, _ slot: SlotStanding) -> [String]? {
+        guard !slot.reservations.isEmpty, lane.submitter != healthCheckSubmitter else { return nil }
+        let admitting = slot.reservations.filter { admits($0, lane) }
+        return admitting.contains { $0.label != nil } ? nil : admitting.compactMap(\.batch)
+    }
+
     /// Whether a reservation is for a run. A lane, which has no batch, may hold runs of a batch: the claim looks for
     /// them one by one.
     package static func admits(_ reservation: Reservation, _ run: RunStanding) -> Bool {

@@ -42,6 +42,7 @@ enum PathMeasurement {
         let shape = BenchFarm.Shape(hosts: 2, slotsPerHost: 16, tool: tool)
         let farm = try await BenchFarm.start(shape, options)
         do {
+            // Only the submitter's thread uses it, which has ended when `run` returns.
             nonisolated(unsafe) let client = try farm.connect()
             let rate = try await Threads.run(name: "submitter") {
                 let began = ContinuousClock.now

@@ -25,8 +25,8 @@ enum StartMeasurement {
         let count = rate * options.length(60, quick: 10)
         options.say("\(count) submissions, \(rate) a second")
         let connection = try farm.connect()
+        // A thread of its own, since the client blocks; it alone uses it, and has ended when `run` returns.
         nonisolated(unsafe) let client = connection
-        // A thread of its own: the client blocks.
         let submitted = try await Threads.run(name: "submitter") {
             var submitted: [String: ContinuousClock.Instant] = [:]
             let start = ContinuousClock.now

@@ -11,7 +11,7 @@ extension StoreError {
         case .invalidName, .invalidSubmission, .epochOutOfRange: 422
         case .storageFull: 507
         case .newerSchema, .damaged, .database: 500
-        case .closed, .unreachable, .overloaded: 503
+        case .closed, .unreachable, .outcomeUnknown, .overloaded: 503
         }
     }
 }

@@ -143,7 +143,8 @@ extension Farm {
     private func cancelWhatIsMarked() async {
         do {
             let marked = try await store.openAttempts().filter { attempt in
-                attempt.isCancelRequested && openLeases[attempt.attempt].map { $0.cancellation == nil } ?? false
+                attempt.isCancelRequested
+                    && openLeases[attempt.attempt].map { $0.cancellation == nil } ?? isClaiming(attempt.slot)
             }
             await cancel(marked, reason: "the run was cancelled")
         } catch {

@@ -136,6 +136,7 @@ extension Farm {
             )
         else { return }
         openLeases[reference.attempt]?.accepted = true
+        slots[name]?.declines = 0
         openLeases[reference.attempt]?.deadline = .now + leases.grantAfter
         if let lease = openLeases[reference.attempt] {
             changes.publish(.init(.run, lease.run), .init(.slot, lease.slot))
@@ -157,7 +158,10 @@ extension Farm {
         if let run = openLeases[declination.attempt]?.run { changes.publish(.init(.run, run)) }
         openLeases[declination.attempt] = nil
         changes.publish(.init(.slot, name))
-        slots[name]?.pausedUntil = .now + .seconds(1)
+        // Twice as long with each in a row, up to about a minute.
+        let declines = min(slots[name]?.declines ?? 0, 6)
+        slots[name]?.pausedUntil = .now + .seconds(1 << declines)
+        slots[name]?.declines = declines + 1
     }
 
     private func renew(_ heartbeat: Heartbeat, slot name: String, from link: HostLink) async throws {

@@ -80,7 +80,11 @@ package actor Farm {
             group.cancelAll()
         }
         // The others need not wait for the end of the lease.
-        try? await store.letGo(coordinator: name)
+        do {
+            try await store.letGo(coordinator: name)
+        } catch {
+            log.error("Hosts stay held until the time is over", ["problem": "\(error)"])
+        }
     }
 
     /// Enrols a host and connects to it.
@@ -132,7 +136,7 @@ package actor Farm {
         for attempt in attempts {
             // A claim that is on its way here finds the reason when it arrives.
             guard let lease = openLeases[attempt.attempt] else {
-                earlyCancellations[attempt.attempt] = reason
+                if isClaiming(attempt.slot) { earlyCancellations[attempt.attempt] = reason }
                 continue
             }
             openLeases[attempt.attempt]?.cancellation = reason
@@ -144,6 +148,9 @@ package actor Farm {
             }
         }
     }
+
+    /// Whether a claim for a slot may have been made that has not arrived here yet.
+    func isClaiming(_ slot: String) -> Bool { slots[slot]?.dispatching ?? false }
 
     private func withdraw(_ lease: OpenLease, _ reason: String) async {
         do {

@@ -9,6 +9,8 @@ struct SlotSession: Sendable {
     var device: DeviceFacts
     /// A claim or a transfer is under way.
     var dispatching = false
+    /// How many attempts the agent has declined in a row.
+    var declines = 0
     /// No claim before this instant, after the agent declined.
     var pausedUntil: ContinuousClock.Instant?
     /// What the agent keeps and why it takes no attempt, as it said last; nil when it says nothing of the kind.

@@ -2,6 +2,8 @@
 protocol PendingWork: Sendable {
     /// What it does, for messages.
     var operation: String { get }
+    /// Since when its caller waits.
+    var since: ContinuousClock.Instant { get }
 
     /// Does the work and keeps its result; may be called again after a transaction was undone.
     func perform(in connection: any StoreConnection) throws
@@ -16,6 +18,7 @@ protocol PendingWork: Sendable {
 /// An operation with a result of some type.
 final class Operation<Result: Sendable>: PendingWork {
     let operation: String
+    let since = ContinuousClock.now
     private let body: @Sendable (any StoreConnection) throws -> Result
     private let continuation: CheckedContinuation<Swift.Result<Result, StoreError>, Never>
     // Only the thread that runs the transaction touches it, before it resumes the caller.

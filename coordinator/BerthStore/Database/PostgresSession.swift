@@ -72,7 +72,7 @@ final class PostgresSession: StoreSession, StoreConnection {
     }
 
     /// Asks the server, on new connections, what became of a transaction whose commit was not answered.
-    private func wasCommitted(_ number: Int64, after lost: PostgresError) throws(PostgresError) -> Bool {
+    private func wasCommitted(_ number: Int64, after lost: PostgresError) throws(StoreFailure) -> Bool {
         let deadline = ContinuousClock.now + Self.patience
         var last = lost
         while ContinuousClock.now < deadline {
@@ -90,11 +90,7 @@ final class PostgresSession: StoreSession, StoreConnection {
             }
             usleep(100_000)
         }
-        throw PostgresError(
-            state: "08007",
-            message: "a commit was not answered and the server cannot be asked: \(last.message)",
-            sql: "COMMIT"
-        )
+        throw StoreFailure.inDoubt("a commit was not answered and the server cannot be asked: \(last.message)")
     }
 
     // MARK: - Statements

@@ -33,6 +33,8 @@ enum StoreFailure: Error {
     case conflict(String)
     /// The database cannot be reached; nothing of the transaction was kept. A new session is needed.
     case unreachable(String)
+    /// Its commit was not answered and the server could not be asked: it may have taken place.
+    case inDoubt(String)
     /// No room on the database's disk.
     case full
     /// Anything else that the database refused.

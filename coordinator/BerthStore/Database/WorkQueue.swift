@@ -10,7 +10,7 @@ final class WorkQueue: Sendable {
     static let limit = 10_000
     /// So many operations share one transaction at most.
     static let groupLimit = 128
-    /// How long an unreachable database, or others in the way, are borne before an operation fails.
+    /// How long a caller waits at most over an unreachable database, or others in the way, before the operation fails.
     private static let patience: Duration = .seconds(20)
 
     private struct State {
@@ -113,6 +113,11 @@ final class WorkQueue: Sendable {
                     for work in group { try work.perform(in: connection) }
                 }
                 for work in group { work.succeed() }
+            } catch StoreFailure.inDoubt(let problem) {
+                // What was perhaps done is not done again.
+                for work in group {
+                    work.fail(.outcomeUnknown(operation: work.operation, problem: problem))
+                }
             } catch {
                 for work in group { runAlone(work, &session) }
             }
@@ -127,7 +132,7 @@ final class WorkQueue: Sendable {
     }
 
     private func runAlone(_ work: any PendingWork, _ session: inout (any StoreSession)?) {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = work.since + Self.patience
         var pause: UInt32 = 10_000
         while true {
             do {

@@ -29,7 +29,6 @@ extension Store {
     static func move(
         _ run: RunRecord,
         _ event: RunStateMachine.Event,
-        attempt: Int64?,
         host: String? = nil,
         now: Int64,
         _ connection: any StoreConnection
@@ -38,13 +37,12 @@ extension Store {
         try moved.apply(event)
         let changed = try connection.execute(
             """
-            UPDATE run SET state = ?, verdict = ?, finished_at = ?, last_host = coalesce(?, last_host),
-                cancel_requested = CASE WHEN CAST(? AS TEXT) = 'queued' THEN 0 ELSE cancel_requested END
+            UPDATE run SET state = ?, verdict = ?, finished_at = ?, last_host = coalesce(?, last_host)
             WHERE number = ? AND state = ?
             """,
             [
                 .text(moved.run.rawValue), .init(moved.verdict?.rawValue),
-                moved.verdict == nil ? .null : .integer(now), .init(host), .text(moved.run.rawValue),
+                moved.verdict == nil ? .null : .integer(now), .init(host),
                 .integer(run.number), .text(run.state.run.rawValue),
             ]
         )

@@ -33,7 +33,7 @@ extension Store {
             }
             let host = try known.text("host")
             guard let next = try Self.nextRun(known, now: now, connection) else { return nil }
-            try Self.move(next.run, .claimed, attempt: nil, host: host, now: now, connection)
+            try Self.move(next.run, .claimed, host: host, now: now, connection)
             try connection.execute(
                 """
                 INSERT INTO submitter_share (submitter, served) VALUES (?, 1)
@@ -79,48 +79,49 @@ extension Store {
             openAttempt: nil
         )
         let limits = try usedLimits(connection)
-        let eligible = try rows.filter { row in
+        var eligible: [WaitingLane] = []
+        var admitted: [Int64: [String]] = [:]
+        for row in rows {
             let requirement = try requirement(row, connection.documents)
-            let submitter = try row.text("submitter")
+            let lane = try waitingLane(row)
             let run = RunStanding(
                 requirement: requirement,
-                submitter: submitter,
+                submitter: lane.submitter,
                 batch: nil,
-                limits: limits.concerning(submitter: submitter, labels: requirement.labels)
+                limits: limits.concerning(submitter: lane.submitter, labels: requirement.labels)
             )
-            return Eligibility.obstacles(run, slot).isEmpty
+            guard Eligibility.obstacles(run, slot).isEmpty else { continue }
+            eligible.append(lane)
+            admitted[lane.number] = Eligibility.admittedBatches(run, slot)
         }
-        let ordered = SchedulingOrder.ordered(try eligible.map(waitingLane), now: now)
+        let ordered = SchedulingOrder.ordered(eligible, now: now)
         // First come runs whose last attempt was elsewhere; the slot's own host gets them back only if nothing else waits.
         for avoided in [host, ""] {
             for lane in ordered {
-                guard let run = try nextInLane(lane, avoiding: avoided, slot, connection) else { continue }
-                return (RunRecord(number: run, state: .init(run: .queued)), lane.submitter)
+                let run = try nextInLane(lane.number, of: admitted[lane.number], avoiding: avoided, connection)
+                if let run { return (RunRecord(number: run, state: .init(run: .queued)), lane.submitter) }
             }
         }
         return nil
     }
 
     private static func nextInLane(
-        _ lane: WaitingLane,
+        _ lane: Int64,
+        of batches: [String]?,
         avoiding host: String,
-        _ slot: SlotStanding,
         _ connection: any StoreConnection
     ) throws -> Int64? {
         let locking = " " + connection.dialect.skipLocked
-        let batches = slot.reservations.compactMap(\.batch).compactMap(RecordID.batch.number)
-        // A label that the lane has admits all of its runs.
-        let isOpen = slot.reservations.count == batches.count && !batches.isEmpty ? false : true
-        if isOpen || lane.submitter == Eligibility.healthCheckSubmitter {
-            return try connection.firstRow(nextInLaneQuery + locking, [.integer(lane.number), .text(host)])?.integer(0)
+        guard let batches else {
+            return try connection.firstRow(nextInLaneQuery + locking, [.integer(lane), .text(host)])?.integer(0)
         }
-        for batch in batches {
+        for batch in batches.compactMap(RecordID.batch.number) {
             let row = try connection.firstRow(
                 """
                 SELECT number FROM run WHERE batch = ? AND lane = ? AND state = 'queued'
                     AND (last_host IS NULL OR last_host <> ?) ORDER BY number LIMIT 1
                 """ + locking,
-                [.integer(batch), .integer(lane.number), .text(host)]
+                [.integer(batch), .integer(lane), .text(host)]
             )
             if let row { return try row.integer(0) }
         }
@@ -200,7 +201,7 @@ extension Store {
                 "UPDATE attempt SET state = 'running', accepted_at = ? WHERE number = ?",
                 [.integer(now), .integer(open.number)]
             )
-            try Self.move(open.run, .accepted, attempt: open.number, now: now, connection)
+            try Self.move(open.run, .accepted, now: now, connection)
             return true
         }
     }
@@ -224,7 +225,7 @@ extension Store {
                 "UPDATE attempt SET state = 'declined', cause = ?, ended_at = ? WHERE number = ?",
                 [.json(cause), .integer(now), .integer(open.number)]
             )
-            try Self.move(open.run, .declined, attempt: open.number, now: now, connection)
+            try Self.move(open.run, .declined, now: now, connection)
             return true
         }
     }

@@ -175,7 +175,7 @@ extension Store {
             ]
         )
         try appendEntry(row, pins, ending, now: now, connection)
-        try move(run, .ended(ending.outcome, history), attempt: attempt, now: now, connection)
+        try move(run, .ended(ending.outcome, history), now: now, connection)
         try judgeSlot(
             try row.text("slot"),
             outcome: ending.outcome,
