@@ -110,12 +110,12 @@ var targets: [Target] = [
         // An app that does what a file in its bundle says, for tests
         .executableTarget(name: "scripted-app", path: "Sources/SampleApps/scripted-app"),
     ]
-    // Builds with one fault each, and the one that ships
-    let faultyBuilds = [
+    // Builds with one fault each, the one that ships, and the one between two access groups
+    let furtherBuilds = [
         "accessibility-filter", "deletes-corrupt", "delete-first", "trusts-marker", "group-changed", "broad-delete",
-        "writes-again", "production", "production-reacts",
+        "writes-again", "production", "production-reacts", "transitional",
     ]
-    for name in faultyBuilds {
+    for name in furtherBuilds {
         targets.append(
             .executableTarget(
                 name: name,
@@ -134,6 +134,10 @@ var targets: [Target] = [
     // Plan files are read on Linux only so far.
     for target in targets where ["berth", "BerthCoreTests"].contains(target.name) {
         target.dependencies.append("YAMLReader")
+    }
+    // Its behaviour file is on the page of formats.
+    for target in targets where target.name == "BerthCoreTests" {
+        target.dependencies.append("scripted-app")
     }
     // On Linux the sample apps are tested on a simulated device.
     for target in targets where target.name == "KeychainMigrationTests" {

@@ -17,7 +17,7 @@ import Testing
             try await host.serve()
             let coordinator = try await host.attach()
             let hello = try await coordinator.agentHello()
-            #expect(hello.features == ["keychain-faults"])
+            #expect(hello.features == ["keychain-faults", "reboot"])
             let builds = [
                 try await TestBuild.sample("legacy", version: "1.0", in: host.bundles),
                 try await TestBuild.sample(new, version: "2.0", in: host.bundles),

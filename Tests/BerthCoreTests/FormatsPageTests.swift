@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 #if canImport(YAMLReader)
+    @testable import scripted_app
     import YAMLReader
 #endif
 
@@ -53,6 +54,12 @@ struct FormatsPageTests {
                 let plan = try CanonicalJSON.decode(Plan.self, from: bytes, document: "example")
                 #expect(plan.problems.isEmpty && plan.kinds == [.simulator])
             case "journal-record": continue
+            case "behaviour-file":
+                #if canImport(YAMLReader)
+                    let behaviour = try JSONDecoder().decode(Behaviour.self, from: Data(bytes))
+                    #expect(behaviour.action("verify") == .hang && behaviour.action("census") == .report)
+                    #expect(behaviour.reason == "put into status files")
+                #endif
             default: Issue.record("docs/formats.md has an example of an unknown kind: \(label)")
             }
         }

@@ -33,7 +33,7 @@ struct CaseTests {
     func everyFaultIsFound() async throws {
         try await withFarm(slots: 2) { farm in
             var batches: [String] = []
-            let cases = BuiltInCases.all.map(\.name)
+            let cases = BuiltInCases.ofTwoBuilds.map(\.name)
             for name in cases {
                 let builds = Self.rows.filter { $0.caseName == name }.map(\.build)
                 let correct = name == "production-build" ? [] : ["correct"]
@@ -57,6 +57,51 @@ struct CaseTests {
             }
             #expect(runs.count == Self.rows.count + cases.count - 1)
             try await self.explainsTheGroup(farm, runs)
+        }
+    }
+
+    @Test("S3: what a build with a new access group cannot reach, it can after a transitional build has moved it")
+    func throughTransitional() async throws {
+        try await withFarm(slots: 1) { farm in
+            func submit(_ transitional: String) async throws -> RunView {
+                let path = ["--old", "legacy", "--transitional", transitional, "--new", "group-changed"]
+                let batch = try await farm.json(
+                    BatchView.self,
+                    ["submit"] + path + ["--case", "through-transitional"]
+                )
+                return try #require(try await farm.waitUntilFinished(batch.id).first)
+            }
+            let policy = "\(farm.root)/policy.json"
+            try DurableFile.replace(
+                policy,
+                with: Array(
+                    #"""
+                    {"format":1,"name":"p","requirements":[{"platform":"linux-simulated","cases":["through-transitional"]}]}
+                    """#.utf8
+                )
+            )
+            func gate(_ path: String...) async throws -> Int32? {
+                let words = ["gate", "--policy", policy, "--old", "legacy", "--new", "group-changed"]
+                guard case .exited(let code) = try await farm.tryBerth(words + path).termination else { return nil }
+                return code
+            }
+            // A build in between that moves nothing helps nobody.
+            let idle = try await submit("correct")
+            #expect(idle.verdict == .failed && idle.buildNames == ["legacy", "correct", "group-changed"])
+            let broken = idle.attempts.last?.checks.filter { $0.state == .broken }.map(\.id) ?? []
+            #expect(Set(broken) == [.readable, .groupReachable])
+            let moved = try await submit("transitional")
+            #expect(moved.verdict == .passed, "\(String(describing: moved.attempts.last?.cause))")
+            #expect(try await gate("--transitional", "transitional") == 0)
+            #expect(try await gate("--transitional", "correct") == 1)
+            // The release without it is another path, of which nothing is known.
+            #expect(try await gate() == 2)
+            let words = ["submit", "--old", "legacy", "--new", "group-changed", "--case", "through-transitional"]
+            let refused = try await farm.tryBerth(words)
+            #expect(
+                refused.termination == .exited(65) && refused.errorText.contains("installs 3"),
+                "\(refused.errorText)"
+            )
         }
     }
 
@@ -125,6 +170,12 @@ struct CaseTests {
                 #"{"format":1,"name":"locked","version":1,"scenario":"x","features":["lock"],"steps":\#(steps(lock))}"#
             )
             try await farm.berth(["case", "add", locked])
+            let plan = try file(
+                "plan",
+                #"{"format":1,"paths":[["legacy","correct"]],"cases":["locked"],"os":["latest"],"platforms":["linux-simulated"]}"#
+            )
+            let checked = try await farm.tryBerth(["plan", "check", plan])
+            #expect(checked.errorText.contains("offers what case locked needs (lock)"), "\(checked.errorText)")
             let impossible = try await farm.submit(new: ["correct"], cases: ["locked"])
             let possible = try await farm.submit(new: ["correct"], cases: ["mine"])
             let run = try #require(try await farm.waitUntilFinished(possible.id).first)

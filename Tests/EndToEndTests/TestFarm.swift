@@ -22,7 +22,7 @@ actor TestFarm {
     static let sampleBuilds = [
         "legacy", "correct", "renamed-query", "claims-success", "accessibility-filter", "deletes-corrupt",
         "delete-first", "trusts-marker", "group-changed", "broad-delete", "writes-again", "production",
-        "production-reacts",
+        "production-reacts", "transitional",
     ]
 
     /// Where the built programs lie: beside the test bundle.

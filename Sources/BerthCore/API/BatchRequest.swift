@@ -2,6 +2,8 @@
 package struct BatchRequest: Sendable, Hashable, Codable {
     /// ID, unambiguous prefix of it (at least 6 digits), or name.
     package let old: String
+    /// The build between the old and each new one; nil for paths of two builds.
+    package let transitional: String?
     package let new: [String]
     /// Names of cases.
     package let cases: [String]
@@ -17,6 +19,7 @@ package struct BatchRequest: Sendable, Hashable, Codable {
 
     package init(
         old: String,
+        transitional: String? = nil,
         new: [String],
         cases: [String],
         platform: Platform,
@@ -26,6 +29,7 @@ package struct BatchRequest: Sendable, Hashable, Codable {
         deadline: String? = nil
     ) {
         self.old = old
+        self.transitional = transitional
         self.new = new
         self.cases = cases
         self.platform = platform
@@ -38,7 +42,7 @@ package struct BatchRequest: Sendable, Hashable, Codable {
     /// The same as a plan.
     package var plan: Plan {
         Plan(
-            paths: new.map { [old, $0] },
+            paths: new.map { [old, transitional, $0].compactMap(\.self) },
             cases: cases,
             os: [os],
             platforms: [platform],

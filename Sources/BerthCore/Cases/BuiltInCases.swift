@@ -90,11 +90,25 @@ package enum BuiltInCases {
         ]
     )
 
-    /// All of them: the acceptance matrix, then the further ones.
-    package static let all = [
+    /// S3
+    package static let throughTransitional = CaseDefinition(
+        name: "through-transitional",
+        version: 1,
+        scenario: "Update by way of a transitional build that moves the item to where the new build can read it (S3).",
+        steps: [
+            .install(.old), .launch(.seed), .install(.transitional), .launch(.verify(.readable)), .install(.new),
+            .launch(.verify(.readable, .groupReachable)),
+        ]
+    )
+
+    /// Those of an old and a new build: the acceptance matrix, then the further ones.
+    package static let ofTwoBuilds = [
         freshInstall, update, restart, corruptItem, groupChanged, writeRefused, markerWithoutData, updateBystanders,
         productionBuild,
     ]
+
+    /// All of them.
+    package static let all = ofTwoBuilds + [throughTransitional]
 
     private static var malformedSeed: CaseLaunch {
         var launch = CaseLaunch.seed

@@ -33,7 +33,8 @@ package enum CaseStep: Sendable, Hashable {
         switch self {
         case .fault: SlotFeature.keychainFaults
         case .lock, .unlock: SlotFeature.lock
-        case .install, .launch, .terminate, .reboot: nil
+        case .reboot: SlotFeature.reboot
+        case .install, .launch, .terminate: nil
         }
     }
 }
@@ -45,7 +46,10 @@ package enum SlotFeature {
     /// The device can be locked and unlocked.
     package static let lock = "lock"
 
-    package static let all = [keychainFaults, lock]
+    /// The device can be shut down and booted again.
+    package static let reboot = "reboot"
+
+    package static let all = [keychainFaults, lock, reboot]
 }
 
 /// A build's place in the path.

@@ -26,8 +26,8 @@ package struct GatePolicy: Sendable, Hashable, Codable {
     package static let standard = GatePolicy(
         name: "standard",
         requirements: [
-            Requirement(platform: .iosSimulator, cases: BuiltInCases.all.map(\.name)),
-            Requirement(platform: .iosDevice, cases: BuiltInCases.all.map(\.name)),
+            Requirement(platform: .iosSimulator, cases: BuiltInCases.ofTwoBuilds.map(\.name)),
+            Requirement(platform: .iosDevice, cases: BuiltInCases.ofTwoBuilds.map(\.name)),
         ]
     )
 

@@ -1,8 +1,6 @@
 import Foundation
 
-/// What the app does: the content of `behaviour.json`, with an action for each phase.
-///
-///     {"seed": "report", "verify": "hang", "output": "said on standard output", "reason": "put into status files"}
+/// What the app does: the content of `behaviour.json`, with an action for each phase (docs/formats.md).
 struct Behaviour: Decodable {
     enum Action: String, Decodable {
         /// Writes a status file by which all is well, and stays.

@@ -13,6 +13,11 @@ struct GateCommand: Command {
                 help: "the old build: ID, digits of it, or name",
                 isRequired: true
             ),
+            .init(
+                name: "--transitional",
+                kind: .value("REF"),
+                help: "the build that is installed between old and new"
+            ),
             .init(name: "--new", kind: .value("REF"), help: "the new build", isRequired: true),
             .init(
                 name: "--policy",
@@ -36,6 +41,7 @@ struct GateCommand: Command {
         request = GateRequest(
             policy: policy,
             old: arguments.value("--old") ?? "",
+            transitional: arguments.value("--transitional"),
             new: arguments.value("--new") ?? ""
         )
     }

@@ -9,7 +9,7 @@ struct SubmitCommand: Command {
             .init(
                 name: "--plan",
                 kind: .value("FILE"),
-                help: "a plan file; it says all that the next eight options say"
+                help: "a plan file; it says all that the next nine options say"
             ),
             .init(name: "--old", kind: .value("REF"), help: "the old build: ID, digits of it, or name"),
             .init(name: "--new", kind: .values("REF"), help: "the new builds"),
@@ -26,6 +26,11 @@ struct SubmitCommand: Command {
             ),
             .init(name: "--repeats", kind: .value("N"), help: "runs of each combination, 1 if not given"),
             .init(name: "--priority", kind: .value("N"), help: "higher goes first, 0 if not given"),
+            .init(
+                name: "--transitional",
+                kind: .value("REF"),
+                help: "the build that is installed between old and new"
+            ),
         ] + CommandDescription.Option.ofSubmissions
     )
 
@@ -35,7 +40,7 @@ struct SubmitCommand: Command {
     }
 
     private static let planned = [
-        "--old", "--new", "--case", "--platform", "--os", "--repeats", "--priority", "--deadline",
+        "--old", "--new", "--case", "--platform", "--os", "--repeats", "--priority", "--transitional", "--deadline",
     ]
 
     private let request: Request
@@ -64,6 +69,7 @@ struct SubmitCommand: Command {
         }
         return BatchRequest(
             old: arguments.value("--old") ?? "",
+            transitional: arguments.value("--transitional"),
             new: arguments.values("--new"),
             cases: arguments.values("--case"),
             platform: try arguments.word("--platform", default: .linuxSimulated),

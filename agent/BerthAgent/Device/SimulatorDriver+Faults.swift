@@ -3,7 +3,9 @@ import BerthSystem
 
 // Only the simulated device of a Linux host can make keychain calls fail: Apple's simulator has no such thing.
 extension SimulatorDriver {
-    package var features: [String] { facts.platform == .linuxSimulated ? [SlotFeature.keychainFaults] : [] }
+    package var features: [String] {
+        facts.platform == .linuxSimulated ? [SlotFeature.keychainFaults, SlotFeature.reboot] : [SlotFeature.reboot]
+    }
 
     package func inject(_ fault: KeychainFault, on device: PreparedDevice) async throws {
         _ = try await callFault(

@@ -4,8 +4,10 @@ import BerthStore
 extension API {
     func gate(_ request: GateRequest) async throws -> HTTPResponse {
         let policy = request.policy ?? .standard
-        let old = try await store.build(matching: request.old)
-        let new = try await store.build(matching: request.new)
+        var path: [BuildRecord] = []
+        for reference in [request.old, request.transitional, request.new].compactMap(\.self) {
+            path.append(try await store.build(matching: reference))
+        }
         var entries: [LedgerEntry] = []
         var heads: [LedgerHead] = []
         for kind in DeviceKind.allCases where policy.requirements.contains(where: { $0.platform.kind == kind }) {
@@ -16,8 +18,8 @@ extension API {
         return Self.json(
             GateEvaluation.evaluate(
                 policy,
-                path: [old.id, new.id],
-                buildNames: [old.description.name, new.description.name],
+                path: path.map(\.id),
+                buildNames: path.map(\.description.name),
                 entries: entries,
                 heads: heads
             )

@@ -44,6 +44,7 @@ struct PlanResolver {
             for platform in platforms(plan, path, place: "paths[\(index)]") {
                 let systems = try await systems(plan, platform)
                 for os in systems { queue(plan, path, cases, os, platform) }
+                try await warnOfFeatures(plan, cases.map(\.definition), systems, platform)
             }
         }
     }
@@ -157,6 +158,27 @@ struct PlanResolver {
                     "the path has \(path.count) builds and case \(definition.name) installs \(roles.count): "
                     + "what it proves would not be about this path"
                 problems.append(Problem(place, 422, "path-does-not-fit-case", message))
+            }
+        }
+    }
+
+    /// A case that no slot can carry out now may wait for one, but whoever submits it should know.
+    private mutating func warnOfFeatures(
+        _ plan: Plan,
+        _ cases: [CaseDefinition],
+        _ systems: [OSPin],
+        _ platform: Platform
+    ) async throws {
+        let offers = try await store.offers(platform: platform, labels: plan.labels)
+        for os in systems {
+            let features = offers.filter { $0.os == os }.map { Set($0.features) }
+            for definition in cases {
+                let needed = Set(definition.features)
+                if features.contains(where: needed.isSubset) { continue }
+                warn(
+                    "no slot of platform \(platform.rawValue) with system \(os) offers what case \(definition.name) "
+                        + "needs (\(definition.features.joined(separator: ", "))): its runs wait until one joins"
+                )
             }
         }
     }

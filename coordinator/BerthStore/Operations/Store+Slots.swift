@@ -126,13 +126,21 @@ extension Store {
         }
     }
 
-    /// The system versions that known slots of a platform with these labels offer, newest first by numeric comparison.
-    package func osVersions(platform: Platform, labels: [String: String] = [:]) async throws(StoreError) -> [OSPin] {
-        try await look("list system versions of \(platform.rawValue)") { connection in
-            let offers = try connection.rows("SELECT * FROM slot WHERE platform = ?", [.text(platform.rawValue)])
+    /// What known slots of a platform with these labels offer.
+    package func offers(
+        platform: Platform,
+        labels: [String: String] = [:]
+    ) async throws(StoreError) -> [SlotOffer] {
+        try await look("list what slots of \(platform.rawValue) offer") { connection in
+            try connection.rows("SELECT * FROM slot WHERE platform = ?", [.text(platform.rawValue)])
                 .map { try Self.offer($0, connection.documents) }
-            return Set(offers.filter { offer in labels.allSatisfy { offer.labels[$0.key] == $0.value } }.map(\.os))
-        }.sorted(by: Self.isNewer)
+                .filter { offer in labels.allSatisfy { offer.labels[$0.key] == $0.value } }
+        }
+    }
+
+    /// The system versions among what known slots offer, newest first by numeric comparison.
+    package func osVersions(platform: Platform, labels: [String: String] = [:]) async throws(StoreError) -> [OSPin] {
+        Set(try await offers(platform: platform, labels: labels).map(\.os)).sorted(by: Self.isNewer)
     }
 
     private static func isNewer(_ left: OSPin, _ right: OSPin) -> Bool {
