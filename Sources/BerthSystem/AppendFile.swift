@@ -1,3 +1,4 @@
+import CBerthSystem
 import Foundation
 import Synchronization
 
@@ -9,29 +10,80 @@ package final class AppendFile: Sendable {
     /// For the fault harness alone: appends do not wait for the disk.
     package static let skipsSync = Atomic(false)
 
+    private struct End {
+        /// What has been appended as a whole, in bytes.
+        var length: Int
+        /// Something that was not appended as a whole may stand after it.
+        var isTorn = false
+    }
+
     private let file: FileDescriptor
     private let path: String
     private let note: FileDescriptor?
+    private let end: Mutex<End>
 
     /// Opens or makes the file.
     /// - Throws: `SystemError`
     package init(path: String) throws {
         self.path = path
-        file = try FileDescriptor(path: path, flags: O_WRONLY | O_APPEND | O_CREAT)
+        let file = try FileDescriptor(path: path, flags: O_WRONLY | O_APPEND | O_CREAT)
+        self.file = file
         try DurableFile.synchronizeFolder(of: path)
+        var status = stat()
+        try retryingInterrupts("look at", path) { fstat(file.number, &status) }
+        end = Mutex(End(length: Int(status.st_size)))
         let isNoted = Self.notesSynced.load(ordering: .relaxed)
         note = isNoted ? try FileDescriptor(path: path + ".synced", flags: O_WRONLY | O_CREAT) : nil
         try noteSynced()
     }
 
-    /// Writes the bytes at the end and waits for the disk. Blocks.
-    /// - Throws: `SystemError`; part of the bytes may then stand at the end.
+    /// Writes the bytes at the end and waits for the disk. When that fails the file is cut back to where it ended; if
+    /// that fails too, nothing is appended before it has succeeded. Blocks.
+    /// - Throws: `SystemError`; the bytes then do not count.
     package func append(_ bytes: some Collection<UInt8>) throws {
+        try named {
+            try end.withLock { end in
+                try mend(&end)
+                end.isTorn = true
+                do {
+                    try file.write(bytes)
+                    if !Self.skipsSync.load(ordering: .relaxed) {
+                        try file.synchronize()
+                        try noteSynced()
+                    }
+                } catch {
+                    // The next append tries again, and fails if this still does.
+                    try? mend(&end)
+                    throw error
+                }
+                end = End(length: end.length + bytes.count)
+            }
+        }
+    }
+
+    /// Takes room for bytes that are appended later, where the file system can. Blocks.
+    /// - Throws: `SystemError` when there is no room.
+    package func reserve(_ count: Int) throws {
+        try named {
+            try end.withLock { end in
+                try mend(&end)
+                let code = berth_reserve(file.number, count)
+                guard code == 0 else { throw SystemError(operation: "take room", code: code) }
+            }
+        }
+    }
+
+    /// Cuts off what a failed append has left.
+    private func mend(_ end: inout End) throws {
+        guard end.isTorn else { return }
+        try retryingInterrupts("cut") { ftruncate(file.number, off_t(end.length)) }
+        try file.synchronize()
+        end.isTorn = false
+    }
+
+    private func named(_ body: () throws -> Void) throws {
         do {
-            try file.write(bytes)
-            if Self.skipsSync.load(ordering: .relaxed) { return }
-            try file.synchronize()
-            try noteSynced()
+            try body()
         } catch let error as SystemError {
             throw SystemError(operation: error.operation, path: path, code: error.code)
         }

@@ -27,6 +27,28 @@ int berth_open(const char *path, int flags, int mode) {
     }
 }
 
+int berth_reserve(int descriptor, long count) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return errno;
+#if defined(__linux__)
+    for (;;) {
+        if (fallocate(descriptor, FALLOC_FL_KEEP_SIZE, status.st_size, count) == 0) return 0;
+        if (errno == EOPNOTSUPP || errno == ENOSYS) return 0;
+        if (errno != EINTR) return errno;
+    }
+#elif defined(__APPLE__)
+    // Counts from the end of what the file has on the disk, so only what is lacking is asked for.
+    off_t lacking = status.st_size + count - (off_t)status.st_blocks * 512;
+    if (lacking <= 0) return 0;
+    fstore_t request = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = lacking};
+    if (fcntl(descriptor, F_PREALLOCATE, &request) != -1 || errno == ENOTSUP) return 0;
+    return errno;
+#else
+    (void)count;
+    return 0;
+#endif
+}
+
 int berth_lock(int descriptor) {
     while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EINTR) return errno;

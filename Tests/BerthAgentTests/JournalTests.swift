@@ -107,6 +107,56 @@ import Testing
         }
     }
 
+    @Test(
+        "on a full disk an attempt that has begun is journaled to its end, none begins, and nothing written is lost",
+        .enabled(if: SmallDisk.isPossible, "a disk of a few megabytes can only be mounted by root")
+    )
+    func fullDisk() throws {
+        let disk = try SmallDisk(at: directory.path + "/disk", megabytes: 1)
+        defer { disk.unmount() }
+        let path = disk.path + "/journal"
+        let journal = try Journal(path: path)
+        let (first, second) = (AttemptReference(attempt: "a-1", epoch: 1), AttemptReference(attempt: "a-2", epoch: 2))
+        try journal.append(.assignment(try assignment("a-1", 1)))
+        try disk.fill()
+        for pid in 1...100 as ClosedRange<Int32> {
+            try journal.append(.process(ProcessIdentity(pid: pid, start: "x")))
+            journal.remember(.processEnded(pid))
+        }
+        try journal.append(.result(first, .errored))
+        let refused = #expect(throws: JournalError.self) {
+            try journal.append(.assignment(try assignment("a-2", 2)))
+        }
+        let words = "\(refused.map(String.init(describing:)) ?? "")"
+        #expect(words.contains(path) && words.contains("No space left on device") && words.contains("make room"))
+        #expect(journal.state.running == nil && journal.state.highestEpoch == 1)
+
+        // More than anybody is granted: the append that no longer fits leaves nothing of itself behind.
+        var written: [Int32] = []
+        let overflow = #expect(throws: JournalError.self) {
+            for pid in 1...10_000 as ClosedRange<Int32> {
+                try journal.append(.process(ProcessIdentity(pid: pid, start: "x")))
+                written.append(pid)
+            }
+        }
+        #expect(overflow != nil && journal.state.processes.map(\.pid) == written)
+        #expect(try DurableFile.read(path, limit: 1 << 20).last == 10)
+        #expect(try Journal(path: path).state == journal.state)
+        // What has happened counts, although it is not on disk yet.
+        journal.remember(.term(7))
+        for pid in written { journal.remember(.processEnded(pid)) }
+        #expect(journal.state.highestTerm == 7 && journal.state.processes.isEmpty)
+        #expect(try Journal(path: path).state.highestTerm == 0)
+        #expect(throws: SystemError.self) { try journal.catchUp() }
+
+        disk.makeRoom()
+        try journal.catchUp()
+        try journal.append(.assignment(try assignment("a-2", 2)))
+        let state = try Journal(path: path).state
+        #expect(state == journal.state && state.highestTerm == 7 && state.processes.isEmpty)
+        #expect(state.running?.attempt == second.attempt && state.unacknowledged == [first])
+    }
+
     @Test("a long journal is compacted and says the same")
     func compaction() throws {
         let journal = try Journal(path: path)

@@ -6,7 +6,9 @@ import Synchronization
 /// An agent's memory: a file of JSON lines that only grows, on disk before anything is done or told.
 ///
 /// Each line holds a record, its number and the start of a digest over both. A last line without its end is a write
-/// that a crash cut off: it is dropped. Any other difference from what was written is `JournalError.damaged`.
+/// that a crash or a full disk cut off: it is dropped. Any other difference from what was written is
+/// `JournalError.damaged`. Before an attempt begins the journal takes room for all that will be said of it, so that an
+/// attempt that has begun comes to its end on a full disk too.
 package final class Journal: Sendable {
     private struct Line: Codable {
         struct Body: Codable {
@@ -19,10 +21,13 @@ package final class Journal: Sendable {
     }
 
     private struct Contents {
-        var file: AppendFile
+        /// Nil after a compaction that failed, until the path has been opened anew.
+        var file: AppendFile?
         var state: JournalState
         var next: UInt64
         var size: Int
+        /// What has happened and could not be written yet; it goes before anything else.
+        var owed: [JournalRecord] = []
     }
 
     private static let log = Log(component: "journal")
@@ -30,6 +35,8 @@ package final class Journal: Sendable {
     static let readLimit = 256 << 20
     /// A journal above this size is compacted when nothing is running, in bytes.
     private static let compactionSize = 1 << 20
+    /// Taken on the disk for what an attempt may add, in bytes.
+    package static let attemptRoom = 128 << 10
 
     /// Where the journal lies.
     package let path: String
@@ -39,11 +46,23 @@ package final class Journal: Sendable {
     /// - Throws: `JournalError`, `SystemError`
     package init(path: String) throws {
         self.path = path
-        let (state, next, size) = try Self.read(path)
-        if size >= 0 {
+        let found = try Self.open(path)
+        contents = Mutex(Contents(file: found.file, state: found.state, next: found.next, size: found.size))
+    }
+
+    /// Opens the file for appending after its last whole line.
+    private static func open(_ path: String) throws -> (file: AppendFile, state: JournalState, next: UInt64, size: Int)
+    {
+        let (state, next, size) = try read(path)
+        var status = stat()
+        if size >= 0, stat(path, &status) == 0, Int(status.st_size) > size {
+            log.notice(
+                "the journal's last line was never finished, so nobody relies on it: it is cut off",
+                ["path": path, "bytes": "\(Int(status.st_size) - size)"]
+            )
             try retryingInterrupts("cut", path) { truncate(path, off_t(size)) }
         }
-        contents = Mutex(Contents(file: try AppendFile(path: path), state: state, next: next, size: max(size, 0)))
+        return (try AppendFile(path: path), state, next, max(size, 0))
     }
 
     /// What the records add up to.
@@ -60,29 +79,75 @@ package final class Journal: Sendable {
     package func append(_ record: JournalRecord) throws {
         try contents.withLock { contents in
             do {
-                let bytes = try Self.line(contents.next, record)
-                try contents.file.append(bytes)
-                contents.next += 1
-                contents.size += bytes.count
+                try settle(&contents)
+                if case .assignment = record { try file(&contents).reserve(Self.attemptRoom) }
+                try write(record, &contents)
             } catch {
-                // Part of the line may stand there; the next one must not continue it.
-                truncate(path, off_t(contents.size))
-                throw JournalError.unwritable(path: path, problem: "\(error)")
+                throw JournalError.unwritable(path: path, problem: "\(error)", remedy: DiskTrouble(error).remedy)
             }
             contents.state.apply(record)
-            if contents.size > Self.compactionSize { compact(&contents) }
+            compactIfLong(&contents)
         }
     }
 
-    /// Replaces a long journal by what it says, if nothing is running. A failure leaves the long one.
-    private func compact(_ contents: inout Contents) {
-        guard let snapshot = contents.state.snapshot else { return }
+    /// Takes in what has happened already and does no harm when a crash forgets it. It counts at once, and is on disk
+    /// when this returns or as soon as it can be. Blocks.
+    package func remember(_ record: JournalRecord) {
+        contents.withLock { contents in
+            contents.state.apply(record)
+            contents.owed.append(record)
+            do {
+                try settle(&contents)
+                compactIfLong(&contents)
+            } catch {
+                // Said once, not for each record that follows.
+                guard contents.owed.count == 1 else { return }
+                Self.log.error("the journal is behind", ["path": path, "error": "\(error)"])
+            }
+        }
+    }
+
+    /// Writes what could not be written before. Blocks.
+    /// - Throws: `SystemError` while it still cannot.
+    package func catchUp() throws {
+        try contents.withLock { try settle(&$0) }
+    }
+
+    private func settle(_ contents: inout Contents) throws {
+        while let record = contents.owed.first {
+            try write(record, &contents)
+            contents.owed.removeFirst()
+        }
+    }
+
+    private func write(_ record: JournalRecord, _ contents: inout Contents) throws {
+        let file = try file(&contents)
+        let bytes = try Self.line(contents.next, record)
+        try file.append(bytes)
+        contents.next += 1
+        contents.size += bytes.count
+    }
+
+    private func file(_ contents: inout Contents) throws -> AppendFile {
+        if let file = contents.file { return file }
+        let found = try Self.open(path)
+        contents.file = found.file
+        contents.next = found.next
+        contents.size = found.size
+        return found.file
+    }
+
+    /// Replaces a long journal by what it says, if nothing is running. A failure leaves the long one, or the short one.
+    private func compactIfLong(_ contents: inout Contents) {
+        guard contents.size > Self.compactionSize, contents.owed.isEmpty, let snapshot = contents.state.snapshot else {
+            return
+        }
         do {
             let bytes = try Self.line(contents.next, snapshot)
+            // From here on the open file may no longer be the journal.
+            contents.file = nil
             try DurableFile.replace(path, with: bytes)
-            contents.next += 1
-            contents.size = bytes.count
-            contents.file = try AppendFile(path: path)
+            _ = try file(&contents)
         } catch {
             Self.log.error("the journal cannot be compacted", ["path": path, "error": "\(error)"])
         }

@@ -4,16 +4,21 @@ package enum JournalError: Error, Hashable, CustomStringConvertible {
     case damaged(path: String, line: Int, problem: String)
     /// It is longer than a journal can become.
     case oversized(path: String)
-    /// A record cannot be written.
-    case unwritable(path: String, problem: String)
+    /// A record cannot be written, and what helps.
+    case unwritable(path: String, problem: String, remedy: String)
+
+    /// Whether the file's content is to blame, not the disk's state.
+    package var isDamage: Bool {
+        if case .unwritable = self { false } else { true }
+    }
 
     package var description: String {
         switch self {
         case .damaged(let path, let line, let problem):
             "the journal \(path) is damaged at line \(line): \(problem). It is kept as it is: look at it, then move it "
                 + "away; the agent then starts without memory and the coordinator continues above the epochs it knows"
-        case .unwritable(let path, let problem):
-            "the journal \(path) cannot be written: \(problem). Make room on the disk; nothing is done that is not journaled"
+        case .unwritable(let path, let problem, let remedy):
+            "the journal \(path) cannot be written: \(problem). Nothing is begun that is not journaled: \(remedy)"
         case .oversized(let path):
             "the journal \(path) is larger than \(Journal.readLimit) bytes; no agent writes that much. Move it away"
         }

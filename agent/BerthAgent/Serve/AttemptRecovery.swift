@@ -13,7 +13,7 @@ enum AttemptRecovery {
         let journal = parts.journal
         for process in journal.state.processes {
             if process.exists, !parts.hooks.ignoresFencing { kill(-process.pid, SIGKILL) }
-            try journal.append(.processEnded(process.pid))
+            journal.remember(.processEnded(process.pid))
         }
         if let assignment = journal.state.running {
             let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)

@@ -166,10 +166,11 @@ package enum ServeCommand {
     private static func failure(_ error: any Error) -> AgentFailure {
         switch error {
         case let failure as AgentFailure: failure
-        case let error as JournalError: AgentFailure(.damagedState, "\(error)")
+        case let error as JournalError:
+            AgentFailure(error.isDamage ? .damagedState : .disk, "\(error)")
         case let error as FormatError: AgentFailure(.damagedState, "\(error)")
         case let error as DeviceToolError: AgentFailure(.toolUnavailable, "\(error)")
-        default: AgentFailure(.disk, "\(error)")
+        default: AgentFailure(.disk, "\(DiskTrouble(error))")
         }
     }
 }

@@ -104,11 +104,8 @@ extension SlotAgent {
             {
                 return refuse(socket, "a newer channel is open")
             }
-            do {
-                if hello.term > highest { try parts.journal.append(.term(hello.term)) }
-            } catch {
-                return refuse(socket, "the term cannot be journaled: \(error)")
-            }
+            // On a full disk the slot must still be able to say so; no attempt begins before the term is on disk.
+            if hello.term > highest { parts.journal.remember(.term(hello.term)) }
             takeOver(hello, connection)
             return true
         }
