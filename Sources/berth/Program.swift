@@ -4,6 +4,7 @@ import BerthCore
 struct Program: Sendable {
     static let commands: [any Command.Type] = [
         BuildAddCommand.self, BuildListCommand.self, BuildShowCommand.self, HostAddCommand.self, HostListCommand.self,
+        HostTrustCommand.self,
         CaseCheckCommand.self, CaseAddCommand.self, CaseListCommand.self, CaseShowCommand.self, PlanCheckCommand.self,
         SubmitCommand.self, ReplayCommand.self, CancelCommand.self, WatchCommand.self, RunListCommand.self,
         RunShowCommand.self,
@@ -17,7 +18,7 @@ struct Program: Sendable {
         ReserveCommand.self, ReservationListCommand.self, ReservationEndCommand.self,
         LimitSetCommand.self, LimitListCommand.self,
         LedgerCommand.self,
-        GateCommand.self, StatusCommand.self, WhyCommand.self,
+        GateCommand.self, StatusCommand.self, WhyCommand.self, AuditCommand.self,
     ]
 
     let environment: [String: String]

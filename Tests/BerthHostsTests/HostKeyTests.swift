@@ -53,8 +53,7 @@ struct HostKeyTests {
                 offered: offered
             )
             await #expect(throws: expected) { try await SSHChannel.open(before, on: fixture.loop) }
-            for part in [before.pinnedHostKey.fingerprint, offered.fingerprint, "127.0.0.1", "enrol the new key again"]
-            {
+            for part in [before.pinnedHostKey.fingerprint, offered.fingerprint, "127.0.0.1", "berth host trust"] {
                 #expect(expected.description.contains(part))
             }
             try await fixture.server.waitForLog(containing: "Connection closed by 127.0.0.1")

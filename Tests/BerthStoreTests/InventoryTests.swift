@@ -1,7 +1,8 @@
 import BerthCore
-import BerthStore
 import BerthSystem
 import Testing
+
+@testable import BerthStore
 
 @Suite("Builds, hosts and submissions", .timeLimit(.minutes(5)))
 struct InventoryTests {
@@ -113,7 +114,7 @@ struct InventoryTests {
             Issue.record("it was opened")
         } catch let error as StoreError {
             #expect(error.code == "newer-schema")
-            #expect("\(error)".contains("version 77") && "\(error)".contains("up to 6"))
+            #expect("\(error)".contains("version 77") && "\(error)".contains("knows versions up to \(StoreSchema.steps.count)"))
         }
     }
 }

@@ -56,8 +56,8 @@ struct SchedulingTests {
         #expect(assignment.run == release.runs[0].id)
         try await farm.end(assignment, .passed)
         #expect(try await farm.start("sim-1") == nil)
-        #expect(try await farm.store.endReservation(first.id))
-        #expect(try await farm.store.endReservation(first.id) == false)
+        #expect(try await farm.store.endReservation(first.id, actor: "kim", now: 9))
+        #expect(try await farm.store.endReservation(first.id, actor: "kim", now: 9) == false)
 
         _ = try await reserve(batch: nil, label: "model:Phone", until: 50)
         #expect(try await farm.start("sim-1") == nil)
@@ -91,7 +91,7 @@ struct SchedulingTests {
         let farm = try await StoreFixture(kind)
         for number in 1...3 { try await farm.addSlot("sim-\(number)") }
         _ = try await farm.submit(repeats: 2)
-        try await farm.store.setLimit(.submitter, "ci", most: 1, actor: "kim")
+        try await farm.store.setLimit(.submitter, "ci", most: 1, actor: "kim", now: 9)
         let first = try #require(try await farm.start("sim-1"))
         #expect(try await farm.start("sim-2") == nil)
         let op = try await farm.operation()
@@ -104,7 +104,7 @@ struct SchedulingTests {
         try await farm.end(first, .passed)
         #expect(try await farm.start("sim-3") != nil)
         await #expect(throws: StoreError.self) {
-            try await farm.store.setLimit(.label, "nothing", most: 1, actor: "kim")
+            try await farm.store.setLimit(.label, "nothing", most: 1, actor: "kim", now: 9)
         }
     }
 

@@ -70,7 +70,27 @@ package final class SSHChannel: Sendable {
         on loop: SSHEventLoop
     ) async throws(SSHError) -> HostKey {
         let destination = SSHDestination(host: hostName, port: port, timeout: timeout)
-        return try await loop.connect(id: loop.makeConnectionID(), destination: destination, purpose: .hostKey)
+        let purpose = SSHPurpose.hostKey(algorithms: HostKey.supportedAlgorithms)
+        return try await loop.connect(id: loop.makeConnectionID(), destination: destination, purpose: purpose)
+    }
+
+    /// The key of certain types that an enrolled host shows now, whichever is pinned. It is asked by the host's route;
+    /// the host itself gets no authentication, the hosts on the way do.
+    /// - Throws: `SSHError`; `.hostKeyTypeUnsupported` when it has no such key.
+    static func showHostKey(
+        of endpoint: SSHEndpoint,
+        algorithms: [String],
+        on loop: SSHEventLoop
+    ) async throws(SSHError) -> HostKey {
+        let proxy = try await SSHProxy.start(for: endpoint)
+        let id = loop.makeConnectionID()
+        do throws(SSHError) {
+            let destination = SSHDestination(endpoint, socket: nil, proxy: proxy)
+            return try await loop.connect(id: id, destination: destination, purpose: .hostKey(algorithms: algorithms))
+        } catch {
+            guard let proxy else { throw error }
+            throw await proxy.explain(error, host: endpoint.hostName, port: endpoint.port)
+        }
     }
 
     /// What the host sends, for one consumer.

@@ -185,7 +185,7 @@ final class SSHConnection {
     private var acceptedHostKeys: [String] {
         switch purpose {
         case .channel(let login): [login.pinnedHostKey.algorithm]
-        case .hostKey: HostKey.supportedAlgorithms
+        case .hostKey(let algorithms): algorithms
         }
     }
 

@@ -58,8 +58,8 @@ package enum SSHError: Error, Sendable, Hashable, CustomStringConvertible {
         case .hostKeyChanged(let host, let port, let pinned, let offered):
             "the host key of \(host) port \(port) is not the enrolled one: enrolled \(pinned.algorithm) "
                 + "\(pinned.fingerprint), offered \(offered.algorithm) \(offered.fingerprint); nothing was sent. Either "
-                + "the host was reinstalled or somebody answers in its place: verify the new fingerprint with the "
-                + "host's owner, then enrol the new key again"
+                + "the host was set up anew or somebody answers in its place: verify the new fingerprint with the "
+                + "host's owner, then accept it with `berth host trust`"
         case .hostKeyTypeUnsupported(let host, let port, let algorithm):
             "\(host) port \(port) and we have no host key of type \(algorithm) in common; enrol an ssh-ed25519 or "
                 + "ecdsa-sha2-nistp256 key of the host (libssh2 1.10 verifies RSA with SHA-1 only)"

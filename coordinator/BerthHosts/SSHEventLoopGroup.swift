@@ -57,6 +57,34 @@ package final class SSHEventLoopGroup: Sendable {
         }
     }
 
+    /// The keys that an enrolled host shows now, one of each type, the pinned key's type first, until one is found that
+    /// will do. No authentication is sent to it.
+    /// - Parameters:
+    ///   - endpoint: the host and the way to it.
+    ///   - isFound: whether a key will do.
+    /// - Returns: the keys that were looked at; empty if the host has none of a type that can be verified.
+    /// - Throws: `SSHError` when the host cannot be asked.
+    package func showHostKeys(
+        of endpoint: SSHEndpoint,
+        until isFound: (HostKey) -> Bool
+    ) async throws(SSHError) -> [HostKey] {
+        let pinned = endpoint.pinnedHostKey.algorithm
+        var keys: [HostKey] = []
+        let algorithms = HostKey.supportedAlgorithms
+        for algorithm in algorithms.filter({ $0 == pinned }) + algorithms.filter({ $0 != pinned }) {
+            do throws(SSHError) {
+                let key = try await gate.pass(endpoint.loginAddresses) { () throws(SSHError) in
+                    try await SSHChannel.showHostKey(of: endpoint, algorithms: [algorithm], on: nextLoop())
+                }
+                keys.append(key)
+                if isFound(key) { break }
+            } catch {
+                guard case .hostKeyTypeUnsupported = error else { throw error }
+            }
+        }
+        return keys
+    }
+
     private func nextLoop() -> SSHEventLoop {
         loops.min { $0.connectionCount < $1.connectionCount } ?? loops[0]
     }

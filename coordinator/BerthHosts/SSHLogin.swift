@@ -11,5 +11,6 @@ struct SSHLogin: Sendable {
 /// What a connection is made for.
 enum SSHPurpose: Sendable {
     case channel(SSHLogin)
-    case hostKey
+    /// To see a key of one of these types, best first.
+    case hostKey(algorithms: [String])
 }

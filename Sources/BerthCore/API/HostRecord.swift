@@ -90,6 +90,8 @@ package struct HostView: Sendable, Hashable, Codable {
     package let slots: [SlotView]
     /// Which coordinator holds it; absent while none does, or from older ones.
     package let coordinator: String?
+    /// A key that the host shows, or will show, instead of the pinned one; absent: there is none.
+    package let keyChange: HostKeyChange?
 
     package init(
         host: HostRecord,
@@ -99,7 +101,8 @@ package struct HostView: Sendable, Hashable, Codable {
         clockSkew: Int64?,
         nextTry: Int64? = nil,
         slots: [SlotView],
-        coordinator: String? = nil
+        coordinator: String? = nil,
+        keyChange: HostKeyChange? = nil
     ) {
         self.host = host
         self.fingerprint = fingerprint
@@ -109,6 +112,7 @@ package struct HostView: Sendable, Hashable, Codable {
         self.nextTry = nextTry
         self.slots = slots
         self.coordinator = coordinator
+        self.keyChange = keyChange
     }
 }
 

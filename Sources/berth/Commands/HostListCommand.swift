@@ -42,6 +42,28 @@ struct HostListCommand: Command {
             }
         }
         return table.text(ifEmpty: "No host is enrolled. Add one with `berth host add`.")
-            + (slots.isEmpty ? "" : "\n" + slots.text(ifEmpty: ""))
+            + (slots.isEmpty ? "" : "\n" + slots.text(ifEmpty: "")) + hosts.map(keyText).joined()
+    }
+
+    /// What to do about a host whose key is, or will be, another one.
+    private static func keyText(_ view: HostView) -> String {
+        guard let change = view.keyChange else { return "" }
+        var text = ""
+        if let shown = change.shown {
+            let facts = [
+                ("pinned", view.fingerprint), ("shown", shown),
+                ("since", change.shownSince.map(PlainText.time) ?? "unknown"),
+            ]
+            text += "\nHost \(view.host.name) shows another key than the pinned one; it is refused.\n"
+            text += PlainText.facts(facts, indent: 2)
+            text += "If the host was set up anew, compare with `ssh-keygen -lf` on its own console, then:\n"
+            text += PlainText.safe("  berth host trust \(view.host.name) --fingerprint \(shown)") + "\n"
+        }
+        if let expected = change.expected {
+            let by = change.expectedBy.map { " by \($0)" } ?? ""
+            text += "\n" + PlainText.safe("Host \(view.host.name) is announced\(by) to show the key \(expected) next.")
+            text += "\n"
+        }
+        return text
     }
 }

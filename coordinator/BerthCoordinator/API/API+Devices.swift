@@ -1,4 +1,6 @@
 import BerthCore
+import BerthStore
+import BerthSystem
 
 /// Devices that are kept for people.
 extension API {
@@ -8,6 +10,14 @@ extension API {
         if let reason = wish.unclean, reason.isEmpty || reason.utf8.count > 1000 {
             throw APIError(400, "malformed-reason", "unclean needs a reason of 1 to 1000 bytes")
         }
+        // Before the order is on its way; what comes of it is in the agent's log.
+        try await store.enterAudit(
+            "device-release-ordered",
+            "device \(udid.prefix(80))",
+            details: wish.unclean.map { ["unclean": $0] } ?? [:],
+            actor: caller,
+            now: Timestamp.now().milliseconds
+        )
         let order = try await farm.release(udid, unclean: wish.unclean, by: caller)
         switch order.state {
         case .released: return Self.json(order)

@@ -130,9 +130,11 @@ extension API {
         try await store.reservations(now: Timestamp.now().milliseconds)
     }
 
-    func endReservation(_ id: String) async throws -> HTTPResponse {
+    func endReservation(_ id: String, caller: String) async throws -> HTTPResponse {
         let all = try await reservations()
-        guard let ended = all.first(where: { $0.id == id }), try await store.endReservation(id) else {
+        guard let ended = all.first(where: { $0.id == id }),
+            try await store.endReservation(id, actor: caller, now: Timestamp.now().milliseconds)
+        else {
             let list = all.isEmpty ? "none is in force" : "in force are \(all.map(\.id).joined(separator: ", "))"
             throw APIError(
                 404,
@@ -148,7 +150,13 @@ extension API {
         guard !request.name.isEmpty, request.name.utf8.count <= 200 else {
             throw APIError(400, "malformed-name", "a limit needs the name of its \(request.subject.rawValue)")
         }
-        try await store.setLimit(request.subject, request.name, most: request.most, actor: caller)
+        try await store.setLimit(
+            request.subject,
+            request.name,
+            most: request.most,
+            actor: caller,
+            now: Timestamp.now().milliseconds
+        )
         farm.wake()
         return Self.json(try await store.limits().map(LimitView.init))
     }

@@ -94,8 +94,11 @@ package struct API: Sendable {
         case ("GET", "cases", 1): return Self.json(try await store.cases())
         case ("GET", "cases", 2): return Self.json(try await store.caseRecord(named: argument))
         case ("POST", "host-keys", 1): return try await hostKey(try body(HostKeyRequest.self, request))
-        case ("POST", "hosts", 1): return try await addHost(try body(HostRecord.self, request))
-        case ("GET", "hosts", 1): return Self.json(try await farm.hostViews())
+        case ("POST", "hosts", 1): return try await addHost(try body(HostRecord.self, request), caller)
+        case ("GET", "hosts", 1): return Self.json(try await hostViews())
+        case ("POST", "hosts", 3) where rest[2] == "trust":
+            return Self.json(try await trust(argument, try body(HostTrustRequest.self, request), caller: caller))
+        case ("GET", "audit", 1): return try await audit(request.query)
         case ("GET", "devices", 1): return Self.json(await farm.devices())
         case ("GET", "devices", 3) where rest[2] == "release": return try await releaseOrder(argument)
         case ("POST", "devices", 3) where rest[2] == "release":
@@ -142,7 +145,7 @@ package struct API: Sendable {
             return try await reserve(try body(ReservationRequest.self, request), caller: caller)
         case ("GET", "reservations", 1): return Self.json(try await reservations())
         case ("POST", "reservations", 3) where rest[2] == "end":
-            return try await endReservation(argument)
+            return try await endReservation(argument, caller: caller)
         case ("POST", "limits", 1): return try await setLimit(try body(LimitRequest.self, request), caller: caller)
         case ("GET", "limits", 1): return Self.json(try await store.limits().map(LimitView.init))
         case ("POST", "submitters", 3) where rest[2] == "cancel":
@@ -165,7 +168,7 @@ package struct API: Sendable {
             FarmStatus(
                 version: BerthVersion.text,
                 coordinator: farm.name,
-                hosts: try await farm.hostViews(),
+                hosts: try await hostViews(),
                 queued: counts.queued,
                 running: counts.running,
                 oldestQueuedAt: try await store.oldestQueued(),
@@ -201,7 +204,7 @@ package struct API: Sendable {
         return Self.json(HostKeyView(hostKey: key.line, fingerprint: key.fingerprint))
     }
 
-    private func addHost(_ host: HostRecord) async throws -> HTTPResponse {
+    private func addHost(_ host: HostRecord, _ caller: String) async throws -> HTTPResponse {
         guard SlotName.isValid(host.name) else {
             throw APIError(
                 400,
@@ -218,8 +221,8 @@ package struct API: Sendable {
             )
         }
         do { _ = try SSHEndpoint(host) } catch { throw APIError(400, "malformed-route", "\(error)") }
-        try await farm.add(host)
-        let views = try await farm.hostViews()
+        try await farm.enrol(host, by: caller)
+        let views = try await hostViews()
         guard let view = views.first(where: { $0.host.name == host.name }) else {
             throw APIError(500, "internal", "host \(host.name) was added but is not listed")
         }

@@ -87,15 +87,6 @@ package actor Farm {
         }
     }
 
-    /// Enrols a host and connects to it.
-    /// - Throws: `StoreError`, `SSHError` for a malformed host key
-    package func add(_ host: HostRecord) async throws {
-        _ = try HostKey(line: host.hostKey)
-        try await store.addHost(host, now: Timestamp.now().milliseconds)
-        holdingsMayHaveChanged.yield()
-        changes.publish(.init(.host, host.name))
-    }
-
     /// The hosts with what is known of them now.
     /// - Throws: `StoreError`
     package func hostViews() async throws -> [HostView] {

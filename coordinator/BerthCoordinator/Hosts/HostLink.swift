@@ -1,4 +1,5 @@
 import BerthCore
+import BerthHosts
 import BerthSystem
 import Foundation
 
@@ -51,6 +52,8 @@ actor HostLink {
             let problem: String
             do {
                 problem = try await session()
+            } catch SSHError.hostKeyChanged(_, _, let pinned, let shown) {
+                problem = await farm.hostShows(shown, insteadOf: pinned, host: host.name)
             } catch {
                 problem = "\(error)"
             }
@@ -159,6 +162,7 @@ actor HostLink {
                 clockSkew: hello.wallClock - Timestamp.now().milliseconds
             )
             await farm.hostConnected(host.name)
+            await farm.hostShowsPinnedKey(host.name)
             log.notice("Host connected", ["host": host.name, "agent": hello.agentVersion])
         case .missing(let missing): await transfers?.answered(missing)
         case .received(let bytes): await transfers?.received(bytes)

@@ -9,6 +9,8 @@ enum HostLinkError: Error, Hashable, CustomStringConvertible {
     case evidenceMissing(host: String, attempt: String, blobs: [Digest])
     case blobRefused(Digest, reason: String)
     case closedByHost(host: String, reason: String)
+    /// With the fingerprints of both keys.
+    case hostKeyChanged(host: String, pinned: String, shown: String)
 
     var description: String {
         switch self {
@@ -26,6 +28,10 @@ enum HostLinkError: Error, Hashable, CustomStringConvertible {
             "host \(host) sent the result of attempt \(attempt) without its evidence "
                 + "(\(blobs.map(\.short).joined(separator: ", "))); it is asked to send both again"
         case .blobRefused(let digest, let reason): "the host refused the blob \(digest): \(reason)"
+        case .hostKeyChanged(let host, let pinned, let shown):
+            "host \(host) shows another key than the pinned one: pinned \(pinned), shown \(shown). Nothing was sent. If the "
+                + "host was set up anew, compare with `ssh-keygen -lf` on its own console, then: berth host trust \(host) "
+                + "--fingerprint \(shown); if it was not, somebody answers in its place"
         case .closedByHost(let host, let reason): "host \(host) closed the channel: \(reason)"
         }
     }

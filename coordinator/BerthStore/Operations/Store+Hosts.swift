@@ -3,14 +3,22 @@ import SQLiteDatabase
 
 extension Store {
     /// Enrols a host; the very same record again changes nothing.
+    /// - Parameters:
+    ///   - host: its record.
+    ///   - actor: whose wish it is, for the audit; absent for the farm's own set-up.
+    ///   - now: milliseconds since 1970.
     /// - Throws: `StoreError.hostTaken` when the name stands for another record.
-    package func addHost(_ host: HostRecord, now: Int64) async throws(StoreError) {
+    package func addHost(_ host: HostRecord, actor: String? = nil, now: Int64) async throws(StoreError) {
         guard SlotName.isValid(host.name) else { throw .invalidName(what: "host", name: host.name) }
         try await change("add host \(host.name)") { connection in
-            try connection.execute(
+            let added = try connection.execute(
                 "INSERT INTO host (name, record, added_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
                 [.text(host.name), .json(host), .integer(now)]
             )
+            if added > 0, let actor {
+                let details = ["address": "\(host.hostName):\(host.port)", "user": host.user, "hostKey": host.hostKey]
+                try Self.enterAudit("host-added", "host \(host.name)", details, actor: actor, now: now, connection)
+            }
             let row = try connection.firstRow("SELECT record FROM host WHERE name = ?", [.text(host.name)])
             guard try row?.json(HostRecord.self, "record") == host else {
                 throw StoreError.hostTaken(name: host.name)

@@ -1,4 +1,5 @@
 import BerthCore
+import BerthSystem
 import SQLiteDatabase
 
 /// Slots held ahead of time, and limits on who may hold how many.
@@ -44,8 +45,7 @@ extension Store {
                     .integer(now),
                 ]
             )
-            try connection.announce(.hosts)
-            return Reservation(
+            let reservation = Reservation(
                 id: RecordID.reservation.text(number),
                 slot: slot,
                 batch: batch,
@@ -54,20 +54,38 @@ extension Store {
                 reason: reason,
                 actor: actor
             )
+            try Self.enterAudit("reserved", "slot \(slot)", reservation.particulars, actor: actor, now: now, connection)
+            try connection.announce(.hosts)
+            return reservation
         }
     }
 
     /// Ends a reservation before its time.
+    /// - Parameters:
+    ///   - id: the reservation's.
+    ///   - actor: whose wish it is.
+    ///   - now: milliseconds since 1970.
     /// - Returns: whether there was such a one.
-    package func endReservation(_ id: String) async throws(StoreError) -> Bool {
+    /// - Throws: `StoreError`
+    package func endReservation(_ id: String, actor: String, now: Int64) async throws(StoreError) -> Bool {
         try await change("end reservation \(id)") { connection in
             guard let number = RecordID.reservation.number(id) else { return false }
-            let ended = try connection.execute("DELETE FROM reservation WHERE number = ?", [.integer(number)])
-            if ended > 0 {
-                try connection.announce(.hosts)
-                try connection.announce(.work)
-            }
-            return ended > 0
+            let row = try connection.firstRow(
+                "DELETE FROM reservation WHERE number = ? RETURNING *",
+                [.integer(number)]
+            )
+            guard let ended = try row.map(Self.reservation) else { return false }
+            try Self.enterAudit(
+                "reservation-ended",
+                "slot \(ended.slot)",
+                ended.particulars,
+                actor: actor,
+                now: now,
+                connection
+            )
+            try connection.announce(.hosts)
+            try connection.announce(.work)
+            return true
         }
     }
 
@@ -104,7 +122,8 @@ extension Store {
         _ subject: RunLimit.Subject,
         _ name: String,
         most: Int?,
-        actor: String
+        actor: String,
+        now: Int64
     ) async throws(StoreError) {
         if let most, most < 0 { throw .invalidSubmission(problem: "a limit is 0 or more, not \(most)") }
         if subject == .label, !Self.isLabel(name) {
@@ -121,6 +140,14 @@ extension Store {
                     [.text(subject.rawValue), .text(name), .init(most), .text(actor)]
                 )
             }
+            try Self.enterAudit(
+                most == nil ? "limit-lifted" : "limit-set",
+                "\(subject.rawValue) \(name)",
+                most.map { ["most": "\($0)"] } ?? [:],
+                actor: actor,
+                now: now,
+                connection
+            )
             try connection.announce(.work)
         }
     }
@@ -162,6 +189,16 @@ extension Store {
     private static func isLabel(_ text: String) -> Bool {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+    }
+}
+
+extension Reservation {
+    /// For the audit.
+    fileprivate var particulars: [String: String] {
+        var particulars = ["id": id, "until": Timestamp(milliseconds: until).text, "reason": reason]
+        particulars["batch"] = batch
+        particulars["label"] = label
+        return particulars
     }
 }
 

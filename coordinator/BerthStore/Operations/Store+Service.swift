@@ -21,6 +21,7 @@ extension Store {
             try Self.requireKnown(scope, connection)
             let service = ServiceState(scope: scope, state: state, reason: reason, actor: actor, since: now)
             try Self.put(service, connection)
+            try Self.enterAudit(state.rawValue, "\(scope)", ["reason": reason], actor: actor, now: now, connection)
             try connection.announce(.hosts)
             return service
         }
@@ -39,9 +40,14 @@ extension Store {
             if case .slot(let name) = scope {
                 try connection.execute("UPDATE slot SET failures = 0 WHERE name = ?", [.text(name)])
             }
+            let former = try row.map(Self.serviceState)
+            if let former {
+                let details = ["former": former.state.rawValue, "reason": former.reason]
+                try Self.enterAudit("resumed", "\(scope)", details, actor: actor, now: now, connection)
+            }
             try connection.announce(.hosts)
             try connection.announce(.work)
-            return try row.map(Self.serviceState)
+            return former
         }
     }
 
@@ -116,7 +122,11 @@ extension Store {
                 "DELETE FROM service_state WHERE kind = 'slot' AND name = ? AND state = 'quarantined'",
                 [.text(slot)]
             )
-            if left > 0 { try connection.announce(.hosts) }
+            if left > 0 {
+                let details = ["former": ServiceState.State.quarantined.rawValue, "reason": "a run passed on it"]
+                try enterAudit("resumed", "slot \(slot)", details, actor: "the scheduler", now: now, connection)
+                try connection.announce(.hosts)
+            }
             return
         }
         guard let blame, blame.blamesSlot else { return }
@@ -134,6 +144,14 @@ extension Store {
             "\(failures) attempts in a row proved nothing here, the last one: \(cause?.description ?? "no cause")"
         try put(
             ServiceState(scope: .slot(slot), state: .quarantined, reason: reason, actor: "the scheduler", since: now),
+            connection
+        )
+        try enterAudit(
+            ServiceState.State.quarantined.rawValue,
+            "slot \(slot)",
+            ["reason": reason],
+            actor: "the scheduler",
+            now: now,
             connection
         )
         try connection.announce(.hosts)

@@ -1,0 +1,58 @@
+import BerthCore
+
+/// Accepts another key of a host.
+struct HostTrustCommand: Command {
+    static let description = CommandDescription(
+        name: "host trust",
+        summary: "Accept another key of a host that was set up anew.",
+        operands: [.init(name: "HOST", help: "the host's name")],
+        options: [
+            .init(
+                name: "--fingerprint",
+                kind: .value("SHA256:…"),
+                help: "of the host's new key, as `ssh-keygen -lf` prints it on the host's own console",
+                isRequired: true
+            )
+        ],
+        discussion: """
+            The key is pinned only if the host shows the one with this fingerprint. If the host cannot be reached yet, or
+            still shows its pinned key, the fingerprint is remembered, and the key is pinned as soon as the host shows it.
+            Any other key stays refused. `berth audit` tells who accepted which key.
+            """
+    )
+
+    private let host: String
+    private let fingerprint: String
+
+    init(_ arguments: ParsedArguments) throws {
+        host = arguments.operands[0]
+        fingerprint = arguments.value("--fingerprint") ?? ""
+        guard fingerprint.wholeMatch(of: /SHA256:[A-Za-z0-9+\/]{43}/) != nil else {
+            throw arguments.failure(
+                "\(fingerprint.debugDescription) is no fingerprint: write it as `ssh-keygen -lf` prints it, SHA256:…"
+            )
+        }
+    }
+
+    func run(_ context: CommandContext) async throws -> ExitCode {
+        let answer = try await context.client.post(
+            APIClient.path("hosts", host, "trust"),
+            HostTrustRequest(fingerprint: fingerprint),
+            as: HostTrustView.self
+        )
+        context.show(answer) { PlainText.safe(Self.text($0, fingerprint)) + "\n" }
+        return .success
+    }
+
+    private static func text(_ view: HostTrustView, _ fingerprint: String) -> String {
+        switch view.state {
+        case .trusted:
+            return "\(view.host) is pinned to \(view.pinned) in place of \(view.former ?? "another key")"
+        case .unchanged: return "\(view.host) was pinned to \(view.pinned) already"
+        case .expected:
+            let reason = view.problem.map { "the host could not be asked (\($0))" }
+            return "\(view.host) stays pinned to \(view.pinned): \(reason ?? "the host still shows its pinned key"). "
+                + "\(fingerprint) is pinned as soon as the host shows it"
+        }
+    }
+}
