@@ -11,113 +11,8 @@ import Testing
 /// What the farm does when hosts and agents come, go and fall silent.
 @Suite(.timeLimit(.minutes(5)))
 struct FarmTests {
-    private struct Fixture {
-        let store: Store
-        let farm: Farm
-        let host: StandInHost
-        let builds: [Digest]
-
-        func submit(runs: Int) async throws -> BatchView {
-            let definition = try await store.latestCase(named: "update")
-            return try await store.submit(
-                SubmitOp(
-                    submitter: "test",
-                    idempotencyKey: nil,
-                    paths: [builds],
-                    cases: [("update", definition.digest)],
-                    os: OSPin(version: "18.0", build: "x"),
-                    platform: .linuxSimulated,
-                    repeats: runs,
-                    priority: 0,
-                    now: 1
-                )
-            ).batch
-        }
-
-        func assignment(to slot: String, number: Int = 1) async throws -> Assignment {
-            try await eventually("assignment \(number) reaches \(slot)") { host.assignments(to: slot).count >= number }
-            return host.assignments(to: slot)[number - 1]
-        }
-
-        func report(_ assignment: Assignment, _ outcome: Outcome = .passed, evidence: Digest) throws -> AttemptReport {
-            try host.signed(
-                AttemptReport(
-                    run: assignment.run,
-                    attempt: assignment.attempt,
-                    epoch: assignment.epoch,
-                    outcome: outcome,
-                    cause: nil,
-                    checks: [CheckResult(id: .readable, state: .held)],
-                    steps: [],
-                    device: DeviceFacts(
-                        identity: "device-a",
-                        platform: .linuxSimulated,
-                        model: "m",
-                        os: OSPin(version: "18.0", build: "x")
-                    ),
-                    agentVersion: "t",
-                    tools: [:],
-                    startedAt: 1,
-                    endedAt: 2,
-                    evidence: evidence,
-                    files: [],
-                    preservedDevice: nil
-                )
-            )
-        }
-    }
-
-    /// Runs a farm with one stand-in host.
-    private func withFarm(
-        lease: Duration = .seconds(10),
-        host: StandInHost = StandInHost(),
-        _ body: @escaping @Sendable (Fixture) async throws -> Void
-    ) async throws {
-        let folder = try TemporaryDirectory()
-        let blobs = try BlobDirectory(path: "\(folder.path)/archive")
-        let program = try blobs.insert([UInt8](repeating: 3, count: 300_000))
-        var builds: [Digest] = []
-        let store = try await Store.open(path: "\(folder.path)/store.sqlite")
-        for name in ["old", "new"] {
-            let manifest = BuildManifest(
-                name: "\(name).app",
-                entries: [.file("program", size: 300_000, executable: true, digest: program)]
-            )
-            let id = try blobs.insert(try CanonicalJSON.encode(manifest))
-            builds.append(id)
-            let description = BuildDescription(
-                name: name,
-                bundleIdentifier: "com.example.product",
-                version: "1",
-                number: "1",
-                platform: .linuxSimulated,
-                minimumOS: nil,
-                executable: "program"
-            )
-            _ = try await store.addBuild(id, description, size: 300_000, now: 1)
-        }
-        let update = BuiltInCases.update
-        try await store.addCase(update, digest: .sha256(of: try CanonicalJSON.encode(update)), now: 1)
-        try await store.addHost(StandInHost.record, now: 1)
-        let farm = Farm(
-            name: "test",
-            store: store,
-            archive: try CoordinatorArchive(path: "\(folder.path)/archive"),
-            leases: LeasePolicy(length: lease, heartbeat: .milliseconds(50)),
-            open: host.opener
-        )
-        let fixture = Fixture(store: store, farm: farm, host: host, builds: builds)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await farm.run() }
-            group.addTask { try await body(fixture) }
-            try await group.next()
-            group.cancelAll()
-        }
-        await store.close()
-    }
-
     @Test func aBuildTravelsToAHostOnceForAllItsSlots() async throws {
-        try await withFarm { fixture in
+        try await FarmFixture.with { fixture in
             let batch = try await fixture.submit(runs: 2)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -132,7 +27,7 @@ struct FarmTests {
     }
 
     @Test func aSilentAgentLosesItsAttemptAndItsLateResultIsSuperseded() async throws {
-        try await withFarm(lease: .seconds(2)) { fixture in
+        try await FarmFixture.with(lease: .seconds(2)) { fixture in
             let batch = try await fixture.submit(runs: 1)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -176,7 +71,7 @@ struct FarmTests {
     }
 
     @Test func anAssignmentThatWasNeverAcceptedIsOfferedAgainAsTheSameAttempt() async throws {
-        try await withFarm { fixture in
+        try await FarmFixture.with { fixture in
             _ = try await fixture.submit(runs: 1)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -191,7 +86,7 @@ struct FarmTests {
 
     @Test func aRunThatIsCalledOffBeforeAnyAgentKnowsOfItIsTakenBackAtOnce() async throws {
         // The host never answers, so the builds stay on their way.
-        try await withFarm(host: StandInHost(answersQueries: false)) { fixture in
+        try await FarmFixture.with(host: StandInHost(answersQueries: false)) { fixture in
             let batch = try await fixture.submit(runs: 2)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -214,7 +109,7 @@ struct FarmTests {
     }
 
     @Test func aResultWithoutItsEvidenceIsNotAcknowledged() async throws {
-        try await withFarm { fixture in
+        try await FarmFixture.with { fixture in
             _ = try await fixture.submit(runs: 1)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -223,14 +118,17 @@ struct FarmTests {
             try fixture.host.say(.accepted(reference), route: "a")
             let report = try fixture.report(assignment, evidence: .sha256(of: Array("never sent".utf8)))
             try fixture.host.say(.result(report), route: "a")
-            try await eventually("the farm asks for it again by connecting anew") { fixture.host.connections == 2 }
+            try await eventually("the farm asks for it again") { fixture.host.greetings(to: "a") == 1 }
+            #expect(fixture.host.connections == 1)
+            let why = try await fixture.farm.why(slot: "a")
+            #expect(why.reasons.contains { $0.contains("evidence-missing") }, "\(why)")
             #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)
             #expect(!fixture.host.messages(to: "a").contains { if case .recorded = $0 { true } else { false } })
         }
     }
 
     @Test func anAgentThatSpeaksForAnotherSlotLosesTheChannel() async throws {
-        try await withFarm { fixture in
+        try await FarmFixture.with { fixture in
             try await fixture.host.greet()
             let hello = AgentHello(
                 slot: "a",
@@ -255,7 +153,7 @@ struct FarmTests {
 
     /// A slot's agent speaks for its own attempt only, and a report under another epoch frees nothing.
     @Test func whatAnAgentSaysOfAnothersAttemptChangesNothing() async throws {
-        try await withFarm(lease: .seconds(2)) { fixture in
+        try await FarmFixture.with(lease: .seconds(2)) { fixture in
             let batch = try await fixture.submit(runs: 2)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -293,7 +191,7 @@ struct FarmTests {
     }
 
     @Test func aDeliveryThatWasCutOffBeginsAgain() async throws {
-        try await withFarm(host: StandInHost(answersQueries: false)) { fixture in
+        try await FarmFixture.with(host: StandInHost(answersQueries: false)) { fixture in
             _ = try await fixture.submit(runs: 1)
             try await fixture.host.greet()
             try fixture.host.join("a")

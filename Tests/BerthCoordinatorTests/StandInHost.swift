@@ -1,3 +1,4 @@
+import BerthArchive
 import BerthCoordinator
 import BerthCore
 import BerthSystem
@@ -132,6 +133,23 @@ final class StandInHost: Sendable {
         state.withLock { state in state.messages.filter { $0.route == route }.map(\.message) }
     }
 
+    /// How often the agent of a slot was greeted by itself.
+    func greetings(to slot: String) -> Int {
+        messages(to: slot).count { if case .hello = $0 { true } else { false } }
+    }
+
+    /// How many heartbeats of a slot were answered.
+    func renewals(to slot: String) -> Int {
+        messages(to: slot).count { if case .renewed = $0 { true } else { false } }
+    }
+
+    /// Sends a blob of evidence as a slot's agent does.
+    func send(_ bytes: [UInt8], route: String) {
+        let chunk = Chunk(digest: Digest.sha256(of: bytes), offset: 0, bytes: bytes)
+        let frame = Frame(type: .chunk, route: route, payload: chunk.payload).bytes
+        _ = state.withLock { $0.inbound?.yield(frame) }
+    }
+
     func assignments(to slot: String) -> [Assignment] {
         messages(to: slot).compactMap { if case .assign(let assignment) = $0 { assignment } else { nil } }
     }
@@ -154,7 +172,8 @@ final class StandInHost: Sendable {
                     guard let chunk = Chunk(payload: frame.payload) else { continue }
                     let sum = state.received[chunk.digest, default: 0] + Int64(chunk.bytes.count)
                     state.received[chunk.digest] = sum
-                    if sum == state.sizes[chunk.digest] {
+                    // Two that wait for the same blob may have it sent twice.
+                    if sum == state.sizes[chunk.digest] || state.blobs.contains(chunk.digest) {
                         state.blobs.insert(chunk.digest)
                         answers.append(.stored(StoredBlob(digest: chunk.digest)))
                     }

@@ -89,6 +89,22 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether the same operation may work a moment later. Only for operations that may be repeated.
+    package var mayPass: Bool {
+        switch self {
+        case .storageFull, .unreachable, .outcomeUnknown, .overloaded: true
+        default: false
+        }
+    }
+
+    /// Whether it says that an agent may not speak for its slot, or is set up wrongly.
+    package var refusesAgent: Bool {
+        switch self {
+        case .unknownHost, .invalidName, .slotOfOtherHost, .agentKeyChanged, .epochOutOfRange: true
+        default: false
+        }
+    }
+
     package var description: String {
         switch self {
         case .unknownBuild(let reference, let known):

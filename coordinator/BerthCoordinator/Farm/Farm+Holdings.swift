@@ -110,7 +110,8 @@ extension Farm {
                     $0[$1.name] = .init(
                         isConnected: $1.link != nil,
                         keeping: $1.keeping,
-                        offlineSince: $1.offlineSince
+                        offlineSince: $1.offlineSince,
+                        trouble: $1.problem
                     )
                 }
             )

@@ -4,28 +4,42 @@ import BerthSystem
 
 /// What hosts and agents say, and what the farm makes of it.
 extension Farm {
-    func receive(_ message: HostMessage, slot name: String, from link: HostLink) async throws {
+    /// Takes what a slot's agent says. What keeps leases alive is dealt with at once, without the store.
+    /// - Returns: what has to be written down, in the order in which it came.
+    func receive(_ message: HostMessage, slot name: String, from link: HostLink) async throws -> SlotInbox.Item? {
         guard SlotName.isValid(name) else {
             throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "this cannot be a slot's name")
         }
         // A host that was given up, and perhaps taken again, is not spoken for by its former channel.
         guard links[link.host.name] === link else { throw HostLinkError.notConnected(host: link.host.name) }
         switch message {
-        case .agentHello(let hello): try await greet(hello, slot: name, from: link)
-        case .accepted(let reference): try await accept(reference, slot: name)
-        case .declined(let declination): try await decline(declination, slot: name)
-        case .heartbeat(let heartbeat): try await renew(heartbeat, slot: name, from: link)
+        case .agentHello(let hello): return try await meet(hello, slot: name, from: link)
+        case .accepted(let reference): return .accepted(reference)
+        case .declined(let declination): return .declined(declination)
+        case .heartbeat(let heartbeat): return try await renew(heartbeat, slot: name, from: link)
         case .progress(let progress):
             if holds(name, AttemptReference(attempt: progress.attempt, epoch: progress.epoch)) {
                 setProgress("\(progress.title) (\(progress.step)/\(progress.steps))", of: progress.attempt)
             }
-        case .result(let report): try await record(report, slot: name, from: link)
+        case .result(let report):
+            if holds(name, AttemptReference(attempt: report.attempt, epoch: report.epoch)) {
+                openLeases[report.attempt]?.resultWaits = true
+                openLeases[report.attempt]?.deadline = .now + leases.grantAfter
+            }
+            return .result(report)
         case .released(let answer): hear(answer, slot: name, from: link)
         case .closing(let closing):
-            slotLeft(name, host: link.host.name, reason: closing.reason)
+            slotLeft(name, host: link.host.name, reason: closing.reason, from: link)
         case .hostHello, .missing, .received, .stored, .refused, .slotLeft:
             throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "only the host itself says this")
         }
+        return nil
+    }
+
+    /// An agent that sends its attempt's evidence lives, however long that takes.
+    func hearEvidence(slot name: String, from link: HostLink) {
+        guard slots[name]?.link === link, let mine = openLeases.of(slot: name), mine.accepted else { return }
+        openLeases[mine.attempt]?.deadline = .now + leases.grantAfter
     }
 
     /// What a former channel of the host says is not taken.
@@ -51,7 +65,8 @@ extension Farm {
         for slot in slots.values where slot.host == host { slotLeft(slot.name, host: host, reason: reason) }
     }
 
-    private func greet(_ hello: AgentHello, slot name: String, from link: HostLink) async throws {
+    /// From now on the agent's heartbeats are answered. Work it gets once the store has taken its hello down.
+    private func meet(_ hello: AgentHello, slot name: String, from link: HostLink) async throws -> SlotInbox.Item? {
         guard hello.slot == name else {
             throw HostLinkError.misrouted(
                 host: link.host.name,
@@ -60,25 +75,40 @@ extension Farm {
             )
         }
         guard ProtocolVersions.own.common(with: hello.versions) != nil else {
-            throw HostLinkError.protocolMismatch(host: link.host.name, theirs: hello.versions)
-        }
-        do {
-            try await store.recordSlot(hello, host: link.host.name, now: Timestamp.now().milliseconds)
-        } catch {
+            let error = HostLinkError.agentMismatch(slot: name, host: link.host.name, theirs: hello.versions)
             log.error("Slot refused", ["slot": name, "host": link.host.name, "problem": "\(error)"])
             try await link.send(.closing(Closing(reason: "\(error)")), route: name)
-            return
+            return nil
         }
+        let former = slots[name]
+        // Whose slot it is when two hosts have one of this name, the store decides.
+        if former == nil || former?.host == link.host.name {
+            let isSameChannel = former?.link === link
+            slots[name] = SlotSession(
+                name: name,
+                host: link.host.name,
+                link: link,
+                hello: hello,
+                dispatching: former?.dispatching ?? false,
+                declines: former?.declines ?? 0,
+                pausedUntil: former?.pausedUntil,
+                keeping: hello.keeping,
+                problem: isSameChannel ? former?.problem : nil,
+                asks: isSameChannel ? former?.asks ?? 0 : 0
+            )
+            changes.publish(.init(.slot, name))
+        }
+        return .hello(hello)
+    }
+
+    /// Takes a slot into service whose agent has said hello.
+    func join(_ hello: AgentHello, _ inbox: SlotInbox) async throws {
+        let (name, link) = (inbox.slot, inbox.link)
+        try await store.recordSlot(hello, host: link.host.name, now: Timestamp.now().milliseconds)
         guard links[link.host.name] === link else { return }
-        let dispatching = slots[name]?.dispatching ?? false
-        slots[name] = SlotSession(
-            name: name,
-            host: link.host.name,
-            link: link,
-            device: hello.device,
-            dispatching: dispatching,
-            keeping: hello.keeping
-        )
+        // It has left or said another hello meanwhile, which comes next.
+        guard let session = slots[name], session.link === link, session.hello == hello else { return }
+        slots[name]?.isRecorded = true
         changes.publish(.init(.slot, name))
         tellOthers()
         log.notice("Slot joined", ["slot": name, "host": link.host.name, "platform": hello.device.platform.rawValue])
@@ -127,7 +157,7 @@ extension Farm {
         openLeases[reference.attempt].map { $0.slot == slot && $0.epoch == reference.epoch } ?? false
     }
 
-    private func accept(_ reference: AttemptReference, slot name: String) async throws {
+    func accept(_ reference: AttemptReference, slot name: String) async throws {
         guard holds(name, reference),
             try await store.accept(
                 attempt: reference.attempt,
@@ -143,7 +173,7 @@ extension Farm {
         }
     }
 
-    private func decline(_ declination: Declination, slot name: String) async throws {
+    func decline(_ declination: Declination, slot name: String) async throws {
         log.error(
             "Assignment declined",
             ["slot": name, "attempt": declination.attempt, "cause": declination.cause.description]
@@ -164,45 +194,61 @@ extension Farm {
         slots[name]?.declines = declines + 1
     }
 
-    private func renew(_ heartbeat: Heartbeat, slot name: String, from link: HostLink) async throws {
-        guard slots[name]?.link === link else { return }
+    private func renew(
+        _ heartbeat: Heartbeat,
+        slot name: String,
+        from link: HostLink
+    ) async throws -> SlotInbox.Item? {
+        guard slots[name]?.link === link else { return nil }
         if let keeping = heartbeat.keeping { hear(keeping, slot: name) }
-        if let running = heartbeat.running, openLeases.of(slot: name)?.attempt != running.attempt {
-            // Given up here, while its agent has not heard of it.
-            let open = try await store.openAttempts(host: link.host.name)
-            if let known = open.first(where: { $0.slot == name && $0.attempt == running.attempt }) {
-                adopt(known)
-            } else {
-                let cancellation = Cancellation(
-                    attempt: running.attempt,
-                    epoch: running.epoch,
-                    reason: "the coordinator has given this attempt up"
-                )
-                try await link.send(.cancel(cancellation), route: name)
-            }
-        }
         if let mine = openLeases.of(slot: name) {
             let vouched = heartbeat.running == AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
-            if vouched || !mine.accepted { openLeases[mine.attempt]?.deadline = .now + leases.grantAfter }
+            if vouched || !mine.accepted || mine.resultWaits {
+                openLeases[mine.attempt]?.deadline = .now + leases.grantAfter
+            }
             if mine.cancellation != nil { await tellCancellation(mine.attempt) }
         }
         try await link.send(.renewed(Renewal(sequence: heartbeat.sequence)), route: name)
+        guard let running = heartbeat.running, openLeases.of(slot: name)?.attempt != running.attempt,
+            slots[name]?.lookedAfter != running
+        else { return nil }
+        slots[name]?.lookedAfter = running
+        return .running(running)
     }
 
-    private func record(_ report: AttemptReport, slot name: String, from link: HostLink) async throws {
-        let missing = try await archive.completeEvidence(of: report)
+    /// An agent executes an attempt that this coordinator knows nothing of: it is adopted if it is open, else given up
+    /// without its agent's having heard of it.
+    func lookAfter(_ running: AttemptReference, _ inbox: SlotInbox) async throws {
+        let (name, link) = (inbox.slot, inbox.link)
+        let open = try await store.openAttempts(host: link.host.name)
+        defer { if slots[name]?.lookedAfter == running { slots[name]?.lookedAfter = nil } }
+        if let known = open.first(where: { $0.slot == name && $0.attempt == running.attempt }) { return adopt(known) }
+        let cancellation = Cancellation(
+            attempt: running.attempt,
+            epoch: running.epoch,
+            reason: "the coordinator has given this attempt up"
+        )
+        try await link.send(.cancel(cancellation), route: name)
+    }
+
+    func record(_ report: AttemptReport, _ inbox: SlotInbox) async throws {
+        let name = inbox.slot
+        let missing: [Digest]
+        do {
+            missing = try await archive.completeEvidence(of: report)
+        } catch let error where !mayPass(error) {
+            _ = inbox.takeLostEvidence()
+            throw SlotProblem.evidenceNotKept(attempt: report.attempt, reason: "\(error)")
+        }
+        let lost = inbox.takeLostEvidence()
         guard missing.isEmpty else {
-            // The agent sends nothing else before this result is acknowledged, so it must get to send it again.
-            throw HostLinkError.evidenceMissing(
-                host: link.host.name,
-                attempt: report.attempt,
-                blobs: missing
-            )
+            if let lost { throw SlotProblem.evidenceNotKept(attempt: report.attempt, reason: lost) }
+            throw SlotProblem.evidenceMissing(attempt: report.attempt, blobs: missing)
         }
         let filing = try await store.record(
             report,
             bytes: try CanonicalJSON.encode(report),
-            host: link.host.name,
+            host: inbox.link.host.name,
             now: Timestamp.now().milliseconds
         )
         if holds(name, AttemptReference(attempt: report.attempt, epoch: report.epoch)), filing == .recorded {
@@ -217,9 +263,10 @@ extension Farm {
                 "cause": report.cause?.code ?? "none",
             ]
         )
+        // Whatever becomes of the channel, the slot is free.
+        defer { wake() }
         let acknowledgement = Acknowledgement(attempt: report.attempt, epoch: report.epoch, filing: filing)
-        try await link.send(.recorded(acknowledgement), route: name)
-        wake()
+        try await inbox.link.send(.recorded(acknowledgement), route: name)
     }
 
     func tellCancellation(_ attempt: String) async {

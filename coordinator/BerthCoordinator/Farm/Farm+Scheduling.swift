@@ -154,9 +154,13 @@ extension Farm {
         var known = slot
         let session = slots[slot.name]
         if session?.link == nil {
-            known.agentProblem = "its agent is not connected"
+            known.agentProblem = "its agent is not connected" + (session?.problem.map { ": \($0)" } ?? "")
         } else if let refusal = session?.keeping?.refusal {
             known.agentProblem = refusal.description
+        } else if let problem = session?.problem {
+            known.agentProblem = "what its agent said is not written down: \(problem)"
+        } else if session?.isRecorded == false {
+            known.agentProblem = "its agent has just come"
         } else if let until = session?.pausedUntil, until > .now {
             known.agentProblem = "its agent has just declined an attempt"
         }

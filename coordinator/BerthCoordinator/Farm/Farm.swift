@@ -11,6 +11,8 @@ package actor Farm {
         case keepHost(HostLink)
         case dispatch(slot: String)
         case redeliver(attempt: String)
+        case serve(SlotInbox)
+        case ask(slot: String)
     }
 
     let store: Store
@@ -75,6 +77,8 @@ package actor Farm {
                 case .keepHost(let link): group.addTask { await self.tend(link) }
                 case .dispatch(let slot): group.addTask { await self.dispatch(slot) }
                 case .redeliver(let attempt): group.addTask { await self.redeliver(attempt) }
+                case .serve(let inbox): group.addTask { await self.serve(inbox) }
+                case .ask(let slot): group.addTask { await self.ask(slot) }
                 }
             }
             group.cancelAll()
@@ -163,7 +167,7 @@ package actor Farm {
     private func view(_ record: SlotRecord, _ live: HostLiveStatus.Slot?) -> SlotView {
         let session = slots[record.name]
         let keeping = live == nil ? session?.keeping : live?.keeping
-        let reason = keeping?.refusal
+        let reason = keeping?.refusal ?? (live == nil ? session?.problem : live?.trouble)
         let isConnected = live?.isConnected ?? (session?.link != nil)
         let state: SlotView.State =
             if !isConnected {
@@ -201,7 +205,7 @@ package actor Farm {
     }
 
     func isFree(_ slot: SlotSession) -> Bool {
-        slot.link != nil && slot.keeping?.refusal == nil && !slot.dispatching
+        slot.link != nil && slot.isRecorded && slot.keeping?.refusal == nil && !slot.dispatching
             && (slot.pausedUntil.map { $0 < .now } ?? true)
             && openLeases.of(slot: slot.name) == nil
     }
@@ -256,7 +260,7 @@ package actor Farm {
     /// Offers attempts again whose delivery was cut off, or never began, to slots that are there.
     func resumeDeliveries() {
         for lease in openLeases.all where lease.needsDelivery && !lease.accepted {
-            guard let slot = slots[lease.slot], slot.link != nil, !slot.dispatching else { continue }
+            guard let slot = slots[lease.slot], slot.link != nil, slot.isRecorded, !slot.dispatching else { continue }
             addWork.yield(.redeliver(attempt: lease.attempt))
         }
     }
@@ -330,6 +334,7 @@ package actor Farm {
                 }
             }
             resumeDeliveries()
+            askAgain(at: now)
         }
     }
 

@@ -7,6 +7,8 @@ struct HostLiveStatus: Codable, Sendable {
         let isConnected: Bool
         let keeping: SlotKeeping?
         let offlineSince: Int64?
+        /// Why something that its agent said is not written down.
+        var trouble: OutcomeCause?
     }
 
     let state: HostView.State

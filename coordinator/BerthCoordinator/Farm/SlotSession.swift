@@ -6,7 +6,11 @@ struct SlotSession: Sendable {
     let host: String
     /// Absent while the agent is not connected.
     var link: HostLink?
-    var device: DeviceFacts
+    /// What its agent said of it last.
+    var hello: AgentHello
+    var device: DeviceFacts { hello.device }
+    /// Whether the store has taken that down. Until then the agent's heartbeats are answered, and it gets no work.
+    var isRecorded = false
     /// A claim or a transfer is under way.
     var dispatching = false
     /// How many attempts the agent has declined in a row.
@@ -17,6 +21,14 @@ struct SlotSession: Sendable {
     var keeping: SlotKeeping?
     /// Since when it is not connected, in milliseconds since 1970.
     var offlineSince: Int64?
+    /// An attempt of which the agent says that it executes it, while the store is asked about it.
+    var lookedAfter: AttemptReference?
+    /// Why something that the agent said is not written down.
+    var problem: OutcomeCause?
+    /// How often in a row the agent is asked again for what it said.
+    var asks = 0
+    /// When it is asked again.
+    var askAt: ContinuousClock.Instant?
 }
 
 /// An attempt that holds a slot, with the end of its lease.
@@ -30,6 +42,8 @@ struct OpenLease: Sendable {
     var accepted: Bool
     /// The slot is granted again after this instant.
     var deadline: ContinuousClock.Instant
+    /// Its result has come and is not recorded yet, for no fault of its agent.
+    var resultWaits = false
     /// The step being executed.
     var progress: String?
     /// Whether its agent may have been told of it, now or by an earlier coordinator.

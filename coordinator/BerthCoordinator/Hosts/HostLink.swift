@@ -1,5 +1,6 @@
 import BerthCore
 import BerthHosts
+import BerthStore
 import BerthSystem
 import Foundation
 
@@ -15,6 +16,8 @@ actor HostLink {
     }
 
     private static let greetingSeconds = 20
+    /// Most slots of a host.
+    private static let slotLimit = 1000
 
     nonisolated let host: HostRecord
     private let open: HostChannel.Opener
@@ -25,7 +28,10 @@ actor HostLink {
 
     private(set) var status = Status()
     private var channel: HostChannel?
+    private var hello: CoordinatorHello?
     private var greeted = false
+    /// What the host's agents say during the present connection, slot by slot.
+    private var inboxes: [String: SlotInbox] = [:]
     private var transfers: BlobTransfers?
     private var schedule = ReconnectSchedule()
     /// Since the greeting of the present connection.
@@ -95,14 +101,39 @@ actor HostLink {
         try await transfers.provide(blobs)
     }
 
+    /// Greets one slot's agent anew, so that it says again what it executes and keeps.
+    /// - Throws: `HostLinkError.notConnected`, what the channel throws
+    func greet(_ slot: String) async throws {
+        guard let hello else { throw HostLinkError.notConnected(host: host.name) }
+        try await send(.hello(hello), route: slot)
+    }
+
+    /// A term for a new connection. As long as the store cannot give one out there is nothing to connect for.
+    private func newTerm() async throws -> CoordinatorHello {
+        while true {
+            do {
+                return try await greeting()
+            } catch let error as StoreError where error.mayPass {
+                let problem = "\(error)"
+                if status.problem != problem {
+                    log.error("Host waits for the store", ["host": host.name, "problem": problem])
+                }
+                status.problem = problem
+                try await Task.sleep(for: .milliseconds(500))
+            }
+        }
+    }
+
     private func session() async throws -> String {
+        let hello = try await newTerm()
         let channel = try await open(host)
         self.channel = channel
+        self.hello = hello
         greeted = false
         let name = host.name
         transfers = BlobTransfers(host: name, archive: archive, channel: channel)
         try await channel.send(Frame.preamble, .control)
-        try await channel.send(try CoordinatorMessage.hello(try await greeting()).frame().bytes, .control)
+        try await channel.send(try CoordinatorMessage.hello(hello).frame().bytes, .control)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             defer { group.cancelAll() }
             group.addTask {
@@ -137,15 +168,40 @@ actor HostLink {
             guard let chunk = Chunk(payload: frame.payload) else {
                 throw HostLinkError.misrouted(host: host.name, route: frame.route, problem: "the chunk has no header")
             }
-            try await archive.receive(chunk)
+            await farm.hearEvidence(slot: frame.route, from: self)
+            try await queue(.chunk(chunk), slot: frame.route)
         case .control:
             let message = try HostMessage.parse(frame.payload)
             if frame.route.isEmpty {
                 try await handleHost(message)
             } else {
-                try await farm.receive(message, slot: frame.route, from: self)
+                guard let item = try await farm.receive(message, slot: frame.route, from: self) else { return }
+                try await queue(item, slot: frame.route)
             }
         }
+    }
+
+    /// Has something written down that a slot's agent said, without waiting for it.
+    private func queue(_ item: SlotInbox.Item, slot: String) async throws {
+        let inbox = try inboxes[slot] ?? makeInbox(slot)
+        if !inbox.offer(item) { await farm.overflow(item, inbox) }
+    }
+
+    private func makeInbox(_ slot: String) throws -> SlotInbox {
+        guard SlotName.isValid(slot) else {
+            throw HostLinkError.misrouted(host: host.name, route: slot, problem: "this cannot be a slot's name")
+        }
+        guard inboxes.count < Self.slotLimit else {
+            throw HostLinkError.misrouted(
+                host: host.name,
+                route: slot,
+                problem: "it has \(Self.slotLimit) slots already"
+            )
+        }
+        let inbox = SlotInbox(slot: slot, link: self)
+        inboxes[slot] = inbox
+        farm.addWork.yield(.serve(inbox))
+        return inbox
     }
 
     private func handleHost(_ message: HostMessage) async throws {
@@ -181,6 +237,9 @@ actor HostLink {
             self.channel = nil
             await channel.close()
         }
+        hello = nil
+        for inbox in inboxes.values { inbox.end() }
+        inboxes = [:]
         let transfers = transfers
         self.transfers = nil
         await transfers?.end(HostLinkError.notConnected(host: host.name))

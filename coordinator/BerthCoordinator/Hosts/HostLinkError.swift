@@ -4,9 +4,9 @@ import BerthCore
 enum HostLinkError: Error, Hashable, CustomStringConvertible {
     case notConnected(host: String)
     case protocolMismatch(host: String, theirs: ProtocolVersions)
+    case agentMismatch(slot: String, host: String, theirs: ProtocolVersions)
     case misrouted(host: String, route: String, problem: String)
     case noGreeting(host: String, seconds: Int)
-    case evidenceMissing(host: String, attempt: String, blobs: [Digest])
     case blobRefused(Digest, reason: String)
     case closedByHost(host: String, reason: String)
     /// With the fingerprints of both keys.
@@ -19,14 +19,15 @@ enum HostLinkError: Error, Hashable, CustomStringConvertible {
             "host \(host) speaks protocol versions \(theirs.lowest) to \(theirs.highest), "
                 + "this coordinator \(ProtocolVersions.own.lowest) to \(ProtocolVersions.own.highest); "
                 + "install the berth-agent of the coordinator's release there"
+        case .agentMismatch(let slot, let host, let theirs):
+            "the agent of slot \(slot) on host \(host) speaks protocol versions \(theirs.lowest) to \(theirs.highest), "
+                + "this coordinator \(ProtocolVersions.own.lowest) to \(ProtocolVersions.own.highest); "
+                + "install the berth-agent of the coordinator's release there"
         case .misrouted(let host, let route, let problem):
             "host \(host) sent a message for \(route.isEmpty ? "itself" : "slot \(route)") that makes no sense: \(problem)"
         case .noGreeting(let host, let seconds):
             "host \(host) did not answer as berth-agent within \(seconds) s; "
                 + "check the forced command in its authorized_keys and its shell's start-up files"
-        case .evidenceMissing(let host, let attempt, let blobs):
-            "host \(host) sent the result of attempt \(attempt) without its evidence "
-                + "(\(blobs.map(\.short).joined(separator: ", "))); it is asked to send both again"
         case .blobRefused(let digest, let reason): "the host refused the blob \(digest): \(reason)"
         case .hostKeyChanged(let host, let pinned, let shown):
             "host \(host) shows another key than the pinned one: pinned \(pinned), shown \(shown). Nothing was sent. If the "

@@ -33,10 +33,11 @@ struct PostgresDriver: StoreDriver {
 
     private func open() throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(conninfo)
-        // A session that stands still in a transaction must not hold its locks for longer than hosts are held.
+        // A session that stands still in a transaction must not hold its locks for longer than hosts are held, and who
+        // waits for a lock lets others go first soon.
         try connection.executeScript(
             """
-            SET statement_timeout = '25s'; SET lock_timeout = '4s'; SET idle_in_transaction_session_timeout = '2s';
+            SET statement_timeout = '25s'; SET lock_timeout = '1s'; SET idle_in_transaction_session_timeout = '2s';
             SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'
             """
         )

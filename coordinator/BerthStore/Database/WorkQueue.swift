@@ -13,8 +13,14 @@ final class WorkQueue: Sendable {
     /// How long a caller waits at most over an unreachable database, or others in the way, before the operation fails.
     private static let patience: Duration = .seconds(20)
 
+    private struct Waiting {
+        let work: any PendingWork
+        /// Others were in its way before, so that it shares no transaction.
+        var isAlone = false
+    }
+
     private struct State {
-        var waiting: [any PendingWork] = []
+        var waiting: [Waiting] = []
         var idleThreads = 0
         var isClosed = false
         var livingThreads = 0
@@ -75,7 +81,7 @@ final class WorkQueue: Sendable {
             ? .closed(operation: work.operation)
             : state.waiting.count >= Self.limit ? .overloaded(operation: work.operation) : nil
         if refusal == nil {
-            state.waiting.append(work)
+            state.waiting.append(Waiting(work: work))
             if state.idleThreads > 0 { condition.signal() }
         }
         condition.unlock()
@@ -92,10 +98,10 @@ final class WorkQueue: Sendable {
             condition.wait()
             state.idleThreads -= 1
         }
-        let count = min(state.waiting.count, isWriting ? Self.groupLimit : 1)
-        let group = Array(state.waiting.prefix(count))
-        state.waiting.removeFirst(count)
-        return group
+        let together = state.waiting.prefix(isWriting ? Self.groupLimit : 1).prefix { !$0.isAlone }
+        let group = together.isEmpty ? state.waiting.prefix(1) : together
+        state.waiting.removeFirst(group.count)
+        return group.map(\.work)
     }
 
     private func work() {
@@ -149,10 +155,22 @@ final class WorkQueue: Sendable {
                 guard mayPass, ContinuousClock.now < deadline, !isClosed else {
                     return work.fail(StoreError(work.operation, error))
                 }
+                // Whoever is in this operation's way is not in the way of those behind it.
+                if case StoreFailure.conflict = error, waitAgain(work) { return }
                 usleep(pause)
                 pause = min(pause * 2, 500_000)
             }
         }
+    }
+
+    /// Puts an operation behind those that wait.
+    /// - Returns: false when none does.
+    private func waitAgain(_ work: any PendingWork) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        guard !state.waiting.isEmpty else { return false }
+        state.waiting.append(Waiting(work: work, isAlone: true))
+        return true
     }
 
     private var isClosed: Bool {

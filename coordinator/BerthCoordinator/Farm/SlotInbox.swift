@@ -1,0 +1,93 @@
+import BerthCore
+import Synchronization
+
+/// What one slot's agent says and what has to be written down, in the order in which it came.
+///
+/// It is worked off apart from the host's channel (`Farm.serve`), so that neither heartbeats nor other slots of the host
+/// wait for the store or the archive. It is bounded: what does not fit is refused, and asked for again later.
+final class SlotInbox: Sendable {
+    enum Item: Sendable {
+        case hello(AgentHello)
+        case accepted(AttemptReference)
+        case declined(Declination)
+        case result(AttemptReport)
+        /// The agent vouches for an attempt that this coordinator knows nothing of.
+        case running(AttemptReference)
+        /// Part of an attempt's evidence.
+        case chunk(Chunk)
+
+        /// Bytes of evidence in it.
+        fileprivate var size: Int { if case .chunk(let chunk) = self { chunk.bytes.count } else { 0 } }
+    }
+
+    /// Most bytes of evidence that wait.
+    static let byteLimit = 16 << 20
+    /// Most messages that wait.
+    static let messageLimit = 64
+
+    private struct State {
+        var bytes = 0
+        var messages = 0
+        var isEnded = false
+        var lostEvidence: String?
+    }
+
+    let slot: String
+    let link: HostLink
+    let items: AsyncStream<Item>
+    private let added: AsyncStream<Item>.Continuation
+    private let state = Mutex(State())
+
+    init(slot: String, link: HostLink) {
+        self.slot = slot
+        self.link = link
+        (items, added) = AsyncStream.makeStream()
+    }
+
+    /// Adds an item, if there is room for it.
+    func offer(_ item: Item) -> Bool {
+        state.withLock { state in
+            if item.size > 0 {
+                guard state.bytes + item.size <= Self.byteLimit else { return false }
+                state.bytes += item.size
+            } else {
+                guard state.messages < Self.messageLimit else { return false }
+                state.messages += 1
+            }
+            added.yield(item)
+            return true
+        }
+    }
+
+    /// An item was worked off.
+    func done(_ item: Item) {
+        state.withLock { state in
+            if item.size > 0 { state.bytes -= item.size } else { state.messages -= 1 }
+        }
+    }
+
+    /// Part of the evidence could not be kept, for this reason; the first one counts.
+    /// - Returns: whether it is the first one.
+    func lostEvidence(_ reason: String) -> Bool {
+        state.withLock { state in
+            defer { state.lostEvidence = state.lostEvidence ?? reason }
+            return state.lostEvidence == nil
+        }
+    }
+
+    /// Why evidence was not kept since this was asked last.
+    func takeLostEvidence() -> String? {
+        state.withLock { state in
+            defer { state.lostEvidence = nil }
+            return state.lostEvidence
+        }
+    }
+
+    /// The channel is gone: what still waits will be said again.
+    func end() {
+        state.withLock { $0.isEnded = true }
+        added.finish()
+    }
+
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+}
