@@ -8,6 +8,8 @@ extension TestFarm {
         slots: Int,
         leaseSeconds: Int = 15,
         preservedLimit: Int = 20,
+        data: String? = nil,
+        archive: String? = nil,
         wrapAttach: (String) -> String = { $0 },
         _ body: (TestFarm) async throws -> Void
     ) async throws {
@@ -15,6 +17,8 @@ extension TestFarm {
             slots: slots,
             leaseSeconds: leaseSeconds,
             preservedLimit: preservedLimit,
+            data: data,
+            archive: archive,
             wrapAttach: wrapAttach
         )
         do {

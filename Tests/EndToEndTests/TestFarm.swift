@@ -15,6 +15,7 @@ actor TestFarm {
     nonisolated let root: String
     private let leaseSeconds: Int
     private let preservedLimit: Int
+    private let archive: String?
     private(set) var coordinator: ChildProcess?
     private var agents: [String: ChildProcess] = [:]
     private var port = 0
@@ -32,29 +33,50 @@ actor TestFarm {
         return URL(fileURLWithPath: own).deletingLastPathComponent().path
     }()
 
-    private init(folder: TemporaryDirectory, ssh: TestSSHServer, leaseSeconds: Int, preservedLimit: Int) {
+    private init(
+        folder: TemporaryDirectory,
+        ssh: TestSSHServer,
+        leaseSeconds: Int,
+        preservedLimit: Int,
+        archive: String?
+    ) {
         self.folder = folder
         self.ssh = ssh
         self.leaseSeconds = leaseSeconds
         self.preservedLimit = preservedLimit
+        self.archive = archive
         root = folder.path
     }
 
     /// Starts a farm with slots `sim-1` …, with slots `phone-1` … for stand-in phones, and the sample builds archived, all
-    /// slots idle. `wrapAttach` makes the host's forced command of that of a real host.
+    /// slots idle. The coordinator's data and archive lie in folders of their own if they are given. `wrapAttach` makes the host's forced command of that of a real host.
     static func start(
         slots: Int,
         phones: Int = 0,
         leaseSeconds: Int = 15,
         preservedLimit: Int = 20,
         builds: [String] = ["legacy", "correct", "renamed-query", "claims-success"],
+        data: String? = nil,
+        archive: String? = nil,
         wrapAttach: (String) -> String = { $0 }
     ) async throws -> TestFarm {
         let folder = try TemporaryDirectory()
         for name in ["ssh", "sockets", "cache"] { try DurableFile.makeFolder("\(folder.path)/\(name)") }
         let attach = "\(products)/berth-agent attach --sockets \(folder.path)/sockets --cache \(folder.path)/cache"
         let ssh = try await TestSSHServer(directory: "\(folder.path)/ssh", forcedCommand: wrapAttach(attach))
-        let farm = TestFarm(folder: folder, ssh: ssh, leaseSeconds: leaseSeconds, preservedLimit: preservedLimit)
+        let farm = TestFarm(
+            folder: folder,
+            ssh: ssh,
+            leaseSeconds: leaseSeconds,
+            preservedLimit: preservedLimit,
+            archive: archive
+        )
+        if let data {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder.path)/coordinator",
+                withDestinationPath: data
+            )
+        }
         try await ssh.start()
         try await farm.command("\(products)/berth-sim", ["tools", "\(folder.path)/tools"])
         for number in 1...slots { try await farm.startAgent("sim-\(number)") }
@@ -92,7 +114,7 @@ actor TestFarm {
                 arguments: [
                     "serve", "--data", "\(root)/coordinator", "--listen", "127.0.0.1:\(port)",
                     "--lease-seconds", "\(leaseSeconds)",
-                ],
+                ] + (archive.map { ["--archive", $0] } ?? []),
                 environment: Self.environment,
                 standardError: .appendingFile("\(root)/coordinator.log")
             )
