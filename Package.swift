@@ -25,7 +25,7 @@ var targets: [Target] = [
     // The farm's common ground
     .target(name: "CBerthSystem"),
     .target(name: "BerthSystem", dependencies: ["CBerthSystem"]),
-    .testTarget(name: "BerthSystemTests", dependencies: ["BerthSystem"]),
+    .testTarget(name: "BerthSystemTests", dependencies: ["BerthSystem", "BerthTestSupport"]),
     .target(name: "BerthTestSupport", dependencies: ["BerthSystem"], path: "Tests/BerthTestSupport"),
     .target(name: "BerthCore"),
     .testTarget(name: "BerthCoreTests", dependencies: ["BerthCore", "BerthSystem"]),
@@ -66,7 +66,9 @@ var targets: [Target] = [
     targets += [
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "SQLiteDatabase", dependencies: ["CSQLite", "BerthSystem"]),
+        // The fault harness's layer under SQLite
+        .target(name: "CLossySQLite", dependencies: ["CSQLite"]),
+        .target(name: "SQLiteDatabase", dependencies: ["CSQLite", "CLossySQLite", "BerthSystem"]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "YAMLReader", dependencies: ["CYAML", "BerthCore"]),
 
@@ -176,6 +178,7 @@ var targets: [Target] = [
                 name: "BerthCoordinator",
                 dependencies: [
                     "BerthCore", "BerthSystem", "BerthArchive", "BerthStore", "BerthHosts", "CMicroHTTPD",
+                    "SQLiteDatabase",
                 ],
                 path: "coordinator/BerthCoordinator",
                 exclude: ["Dashboard/README.md"],
@@ -232,7 +235,8 @@ var targets: [Target] = [
     }
 #endif
 
-for target in targets where ![.system].contains(target.type) && target.name != "CBerthSystem" {
+let targetsInC = ["CBerthSystem", "CLossySQLite"]
+for target in targets where target.type != .system && !targetsInC.contains(target.name) {
     target.swiftSettings = settings
     // The sample builds are test builds: the probe is compiled in, and left out of the one that stands for a shipping build.
     if target.path?.hasPrefix("Sources/SampleApps/") == true, target.name != "production" {

@@ -12,8 +12,8 @@ package struct BlobDirectory: Sendable {
     /// - Throws: `SystemError`
     package init(path: String) throws {
         root = path
-        try DurableFile.makeFolder("\(path)/blobs")
-        try DurableFile.makeFolder("\(path)/partial")
+        try DurableFile.makeFolder("\(path)/blobs", lasting: true)
+        try DurableFile.makeFolder("\(path)/partial", lasting: true)
     }
 
     /// Where a blob lies if it is there.
@@ -38,7 +38,7 @@ package struct BlobDirectory: Sendable {
     package func insert(_ bytes: some Collection<UInt8>) throws -> Digest {
         let digest = Digest.sha256(of: bytes)
         if !contains(digest) {
-            try DurableFile.makeFolder((path(of: digest) as NSString).deletingLastPathComponent)
+            try DurableFile.makeFolder((path(of: digest) as NSString).deletingLastPathComponent, lasting: true)
             try DurableFile.replace(path(of: digest), with: bytes)
         }
         return digest

@@ -69,7 +69,7 @@ package final class PartialBlob {
             throw ArchiveError.damagedBlob(expected: blob.digest, actual: actual, path: path)
         }
         let final = directory.path(of: blob.digest)
-        try DurableFile.makeFolder((final as NSString).deletingLastPathComponent)
+        try DurableFile.makeFolder((final as NSString).deletingLastPathComponent, lasting: true)
         try DurableFile.rename(path, to: final)
     }
 }

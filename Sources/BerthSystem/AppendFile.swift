@@ -4,9 +4,6 @@ import Synchronization
 
 /// A file that only grows; each append is on disk when it returns.
 package final class AppendFile: Sendable {
-    /// For the fault harness alone: each file notes beside it, in `PATH.synced`, how much of it has been synchronised,
-    /// so that the rest can be taken away after a kill as a power cut does.
-    package static let notesSynced = Atomic(false)
     /// For the fault harness alone: appends do not wait for the disk.
     package static let skipsSync = Atomic(false)
 
@@ -19,22 +16,20 @@ package final class AppendFile: Sendable {
 
     private let file: FileDescriptor
     private let path: String
-    private let note: FileDescriptor?
     private let end: Mutex<End>
 
     /// Opens or makes the file.
     /// - Throws: `SystemError`
     package init(path: String) throws {
         self.path = path
+        let isNew = access(path, F_OK) != 0
         let file = try FileDescriptor(path: path, flags: O_WRONLY | O_APPEND | O_CREAT)
         self.file = file
+        if isNew { try LossyDisk.current?.didMake(path) }
         try DurableFile.synchronizeFolder(of: path)
         var status = stat()
         try retryingInterrupts("look at", path) { fstat(file.number, &status) }
         end = Mutex(End(length: Int(status.st_size)))
-        let isNoted = Self.notesSynced.load(ordering: .relaxed)
-        note = isNoted ? try FileDescriptor(path: path + ".synced", flags: O_WRONLY | O_CREAT) : nil
-        try noteSynced()
     }
 
     /// Writes the bytes at the end and waits for the disk. When that fails the file is cut back to where it ended; if
@@ -44,12 +39,13 @@ package final class AppendFile: Sendable {
         try named {
             try end.withLock { end in
                 try mend(&end)
+                try LossyDisk.current?.willAppend(path, to: file)
                 end.isTorn = true
                 do {
                     try file.write(bytes)
                     if !Self.skipsSync.load(ordering: .relaxed) {
                         try file.synchronize()
-                        try noteSynced()
+                        try LossyDisk.current?.didSynchronize(file: path)
                     }
                 } catch {
                     // The next append tries again, and fails if this still does.
@@ -78,6 +74,7 @@ package final class AppendFile: Sendable {
         guard end.isTorn else { return }
         try retryingInterrupts("cut") { ftruncate(file.number, off_t(end.length)) }
         try file.synchronize()
+        try LossyDisk.current?.didSynchronize(file: path)
         end.isTorn = false
     }
 
@@ -87,14 +84,5 @@ package final class AppendFile: Sendable {
         } catch let error as SystemError {
             throw SystemError(operation: error.operation, path: path, code: error.code)
         }
-    }
-
-    private func noteSynced() throws {
-        guard let note else { return }
-        var status = stat()
-        try retryingInterrupts("look at") { fstat(file.number, &status) }
-        // One write of a fixed length: a kill leaves the old number or the new one.
-        var length = Int64(status.st_size).littleEndian
-        try retryingInterrupts("write") { pwrite(note.number, &length, 8, 0) }
     }
 }

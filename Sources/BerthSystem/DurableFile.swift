@@ -8,11 +8,14 @@ package enum DurableFile {
         let temporary = "\(path).\(Hex.encode(RandomBytes.make(6))).partial"
         do {
             let file = try FileDescriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            try LossyDisk.current?.willAppend(temporary, to: file)
             try file.write(bytes)
             try file.synchronize()
+            try LossyDisk.current?.didSynchronize(file: temporary)
             try rename(temporary, to: path)
         } catch let error as SystemError {
             unlink(temporary)
+            try LossyDisk.current?.didRemove(temporary)
             throw SystemError(operation: error.operation, path: path, code: error.code)
         }
     }
@@ -20,6 +23,7 @@ package enum DurableFile {
     /// Renames a file and makes the new name durable.
     /// - Throws: `SystemError`
     package static func rename(_ from: String, to path: String) throws {
+        try LossyDisk.current?.willRename(from, to: path)
         try retryingInterrupts("rename", from) { Foundation.rename(from, path) }
         try synchronizeFolder(of: path)
     }
@@ -29,6 +33,7 @@ package enum DurableFile {
     package static func synchronizeFolder(of path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         try FileDescriptor(path: folder.isEmpty ? "." : folder, flags: O_RDONLY | O_DIRECTORY).synchronize()
+        try LossyDisk.current?.didSynchronize(folder: folder)
     }
 
     /// The whole content of a file.
@@ -49,10 +54,18 @@ package enum DurableFile {
         }
     }
 
-    /// Makes a folder and its parents, readable by their owner alone.
+    /// Makes a folder and its parents, readable by their owner alone. Without `lasting` a crash may take them, and what
+    /// is in them, away again.
+    /// - Parameters:
+    ///   - path: the folder.
+    ///   - lasting: whether to wait until what was made is on disk.
     /// - Throws: `SystemError`
-    package static func makeFolder(_ path: String) throws {
-        guard mkdir(path, 0o700) != 0 else { return }
+    package static func makeFolder(_ path: String, lasting: Bool = false) throws {
+        if mkdir(path, 0o700) == 0 {
+            try LossyDisk.current?.didMake(path)
+            if lasting { try synchronizeFolder(of: path) }
+            return
+        }
         let code = errno
         if code == EEXIST {
             var isFolder: ObjCBool = false
@@ -63,7 +76,7 @@ package enum DurableFile {
         guard code == ENOENT, !parent.isEmpty, parent != path else {
             throw SystemError(operation: "make the folder", path: path, code: code)
         }
-        try makeFolder(parent)
-        try makeFolder(path)
+        try makeFolder(parent, lasting: lasting)
+        try makeFolder(path, lasting: lasting)
     }
 }

@@ -9,9 +9,9 @@ package struct Timestamp: Sendable, Hashable, Comparable, Codable {
         self.milliseconds = milliseconds
     }
 
-    /// The host's clock.
+    /// The host's clock, by way of `WallClock`.
     package static func now() -> Timestamp {
-        Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded()))
+        Timestamp(milliseconds: WallClock.milliseconds)
     }
 
     package init(from decoder: any Decoder) throws {

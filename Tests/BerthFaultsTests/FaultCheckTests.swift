@@ -117,4 +117,26 @@ struct FaultCheckTests {
             #expect(Self.rules(Self.judge(logs, disturbances: [other])).contains(.excessRepeats))
         }
     }
+
+    @Test func aKillMeetsAnAttemptFromItsFirstDecisionOn() {
+        // The tool was on its way when its agent was killed, and noted its use afterwards.
+        let late = Touch(
+            at: 30_000_000,
+            wall: 30,
+            process: 100,
+            event: .begin,
+            verb: "prepare",
+            run: "r-1",
+            attempt: "a-1",
+            epoch: 1,
+            decided: 10_000_000
+        )
+        func killed(at moment: Int64) -> FaultCheck.Finding {
+            let kill = Disturbance("kill", devices: ["d"], from: moment, to: moment + 1, isFatal: true)
+            return Self.judge(["d": [late]], disturbances: [kill])
+        }
+        #expect(killed(at: 20_000_000).violations.isEmpty)
+        // Before the agent had decided anything it cannot have been in the way.
+        #expect(Self.rules(killed(at: 5_000_000)) == [.excessRepeats])
+    }
 }

@@ -114,7 +114,10 @@ struct InventoryTests {
             Issue.record("it was opened")
         } catch let error as StoreError {
             #expect(error.code == "newer-schema")
-            #expect("\(error)".contains("version 77") && "\(error)".contains("knows versions up to \(StoreSchema.steps.count)"))
+            #expect(
+                "\(error)".contains("version 77")
+                    && "\(error)".contains("knows versions up to \(StoreSchema.steps.count)")
+            )
         }
     }
 }

@@ -37,9 +37,11 @@ extension FaultCheck {
                 attempt: touch.attempt,
                 epoch: touch.epoch,
                 first: touch.at,
+                firstDecided: touch.decided,
                 last: touch.at,
                 lastDecided: touch.decided
             )
+        span.firstDecided = min(span.firstDecided, touch.decided)
         span.last = max(span.last, touch.at)
         if !touch.isPuttingAway { span.lastDecided = max(span.lastDecided, touch.decided) }
         if touch.verb == "prepare", touch.event == .begin { span.preparations += 1 }

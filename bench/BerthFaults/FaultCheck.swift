@@ -62,19 +62,24 @@ package struct FaultCheck: Sendable {
     let disturbances: [Disturbance]
     /// The lease's length, in nanoseconds.
     let lease: Int64
+    /// The wall clocks of agents and coordinator were off by multiples of so many milliseconds, more than the storm
+    /// lasted; 0: they were not.
+    let clockStep: Int64
 
     package init(
         logs: [String: [Touch]],
         ledgers: [DeviceKind: [[UInt8]]],
         submitted: Set<String>,
         disturbances: [Disturbance],
-        lease: Int64
+        lease: Int64,
+        clockStep: Int64 = 0
     ) {
         self.logs = logs
         self.ledgers = ledgers
         self.submitted = submitted
         self.disturbances = disturbances
         self.lease = lease
+        self.clockStep = clockStep
     }
 
     package func judge() -> Finding {
@@ -96,6 +101,8 @@ package struct FaultCheck: Sendable {
         let attempt: String
         let epoch: UInt64
         let first: Int64
+        /// When the first touch was decided: a fault can meet an attempt between this and the touch.
+        var firstDecided: Int64
         var last: Int64
         /// When the last touch was decided that was more than putting the device away.
         var lastDecided: Int64
@@ -107,6 +114,13 @@ package struct FaultCheck: Sendable {
     private var offset: Int64 {
         // The time between looking at the one and the other only makes it smaller.
         logs.values.lazy.flatMap { $0 }.map { $0.at / 1_000_000 - $0.wall }.max() ?? 0
+    }
+
+    /// When an entry was recorded, in milliseconds by the machine's wall clock, however far off the coordinator's was.
+    private func recordedAt(_ entry: LedgerEntry, near moment: Int64) -> Int64 {
+        guard clockStep > 0 else { return entry.recordedAt }
+        let off = entry.recordedAt - moment
+        return entry.recordedAt - Int64((Double(off) / Double(clockStep)).rounded()) * clockStep
     }
 
     // MARK: The ledgers
@@ -172,11 +186,12 @@ package struct FaultCheck: Sendable {
             }
             guard let span else { continue }
             let decided = span.lastDecided / 1_000_000 - offset
-            guard decided > entry.recordedAt + Self.clockSlack else { continue }
+            let recordedAt = recordedAt(entry, near: decided)
+            guard decided > recordedAt + Self.clockSlack else { continue }
             finding.violations.append(
                 Violation(
                     rule: .lateTouch,
-                    words: "\(span.device) was touched for \(entry.attempt) \(decided - entry.recordedAt) ms after the "
+                    words: "\(span.device) was touched for \(entry.attempt) \(decided - recordedAt) ms after the "
                         + "ledger had it as \(entry.outcome.rawValue) (\(entry.cause?.code ?? "no cause"))"
                 )
             )
@@ -191,7 +206,10 @@ package struct FaultCheck: Sendable {
         var unexplained: [String] = []
         for span in spans.values.sorted(by: { $0.attempt < $1.attempt }) {
             let entry = ends[span.attempt]
-            let end = max(span.last, entry.map { ($0.recordedAt + offset) * 1_000_000 } ?? span.last)
+            let recorded = entry.map {
+                (recordedAt($0, near: span.last / 1_000_000 - offset) + offset) * 1_000_000
+            }
+            let end = max(span.last, recorded ?? span.last)
             let isHit = isHit(span, until: end)
             if isHit { finding.hits += 1 }
             guard entry?.deciding != true else { continue }
@@ -216,7 +234,7 @@ package struct FaultCheck: Sendable {
     private func isHit(_ span: Span, until end: Int64) -> Bool {
         var lasted: Int64 = 0
         for disturbance in disturbances where disturbance.devices.contains(span.device) {
-            let (from, to) = (max(disturbance.from, span.first), min(disturbance.to, end))
+            let (from, to) = (max(disturbance.from, span.firstDecided), min(disturbance.to, end))
             guard from <= to else { continue }
             if disturbance.isFatal { return true }
             lasted += to - from

@@ -56,9 +56,10 @@ final class FaultFarm: Sendable {
 
     /// Makes the farm and starts it: all slots idle, the builds archived.
     static func start(_ options: FaultOptions, in root: String) async throws -> FaultFarm {
-        for name in ["devices", "memory", "keys"] { try DurableFile.makeFolder("\(root)/\(name)") }
+        for name in ["devices", "memory", "keys", "notes", "clocks"] { try DurableFile.makeFolder("\(root)/\(name)") }
         let database = options.usesPostgres ? try await TestPostgresServer() : nil
         let conninfo = try await database?.makeDatabase()
+        for name in ["coordinator"] + (1...options.hosts).map({ "host-\($0)" }) { try makeClock(name, root) }
         var hosts: [Host] = []
         for number in 1...options.hosts { hosts.append(try await makeHost(number, options, root)) }
         let disks = SmallDisk.isPossible && !options.usesPostgres
@@ -66,7 +67,7 @@ final class FaultFarm: Sendable {
         let port = try freePort()
         let agents = hosts.flatMap { host in host.slots.map { agent($0, host, options, root) } }
         let coordinator = coordinator(port: port, conninfo, options, root)
-        let api = try FaultyProxy(to: port, lostReplies: 300, seed: options.seed)
+        let api = try FaultyProxy(to: port, lostReplies: options.lostReplies, seed: options.seed)
         let farm = FaultFarm(
             options: options,
             root: root,
@@ -111,6 +112,10 @@ final class FaultFarm: Sendable {
             )
             try await berth(["build", "add", bundle])
         }
+        try await waitForSlots(within: .seconds(60))
+        guard !options.coordinatorHooks.isEmpty else { return }
+        coordinator.signal(SIGTERM)
+        try await eventually("the coordinator is broken", within: .seconds(30)) { coordinator.starts > 1 }
         try await waitForSlots(within: .seconds(60))
     }
 
@@ -157,14 +162,23 @@ final class FaultFarm: Sendable {
         )
     }
 
-    static func agentSpecification(_ slot: String, _ host: Host, _ options: FaultOptions, _ root: String)
-        -> ProcessSpecification
-    {
+    /// How an agent is started.
+    /// - Parameters:
+    ///   - slot: its slot.
+    ///   - host: where it is.
+    ///   - options: the storm's.
+    ///   - root: the farm's folder.
+    ///   - notes: the name of its lossy disk's notes.
+    /// - Returns: the process to start.
+    static func agentSpecification(
+        _ slot: String,
+        _ host: Host,
+        _ options: FaultOptions,
+        _ root: String,
+        notes: String
+    ) -> ProcessSpecification {
         let folder = "\(root)/\(host.name)"
-        var environment = environment
-        environment["BERTH_FAULT_HARNESS"] = "1"
-        environment["BERTH_HOOK_LOSSY_DISK"] = "1"
-        environment.merge(options.hooks) { _, hook in hook }
+        let environment = environment(clock: host.name, notes: notes, root).merging(options.hooks) { _, hook in hook }
         return ProcessSpecification(
             executable: "\(options.products)/berth-agent",
             arguments: [
@@ -180,28 +194,56 @@ final class FaultFarm: Sendable {
     private static func agent(_ slot: String, _ host: Host, _ options: FaultOptions, _ root: String)
         -> SupervisedProcess
     {
-        let journal = "\(root)/\(host.name)/slots/\(slot)/journal"
-        return SupervisedProcess(
+        SupervisedProcess(
             slot,
-            between: { LostBytes.takeAway(journal) },
-            { agentSpecification(slot, host, options, root) }
+            between: powerCut(slot, options, root),
+            { _ in agentSpecification(slot, host, options, root, notes: slot) }
         )
     }
 
     private static func coordinator(port: UInt16, _ conninfo: String?, _ options: FaultOptions, _ root: String)
         -> SupervisedProcess
     {
-        SupervisedProcess("coordinator") {
-            ProcessSpecification(
+        SupervisedProcess("coordinator", between: powerCut("coordinator", options, root)) { starts in
+            // The farm is set up by one that is whole: what it has written stays.
+            let hooks = starts == 0 ? [:] : options.coordinatorHooks
+            return ProcessSpecification(
                 executable: "\(options.products)/berth-coordinator",
                 arguments: [
                     "serve", "--data", "\(root)/coordinator", "--listen", "127.0.0.1:\(port)", "--lease-seconds",
                     "\(options.leaseSeconds)",
                 ] + (conninfo.map { ["--database", $0] } ?? []),
-                environment: environment,
+                environment: environment(clock: "coordinator", notes: "coordinator", root)
+                    .merging(hooks) { _, hook in hook },
                 standardError: .appendingFile("\(root)/coordinator.log")
             )
         }
+    }
+
+    /// Takes from a dead process what it had not synchronised: half of the times all, else what comes after some place.
+    private static func powerCut(_ name: String, _ options: FaultOptions, _ root: String) -> @Sendable () -> Void {
+        let numbers = Mutex(SeededNumbers(seed: options.seed))
+        return {
+            LossyDisk.takeBack(notes: "\(root)/notes/\(name)") { count in
+                numbers.withLock { Bool.random(using: &$0) ? 0 : Int.random(in: 0...count, using: &$0) }
+            }
+        }
+    }
+
+    private static func makeClock(_ name: String, _ root: String) throws {
+        try DurableFile.replace("\(root)/clocks/\(name)", with: [UInt8](repeating: 0, count: 8))
+    }
+
+    /// Sets the clock of a host's agents, or of the coordinator.
+    /// - Parameters:
+    ///   - name: the host's, or `coordinator`.
+    ///   - shift: milliseconds that it is off the machine's from now on.
+    /// - Throws: `SystemError`
+    func setClock(of name: String, to shift: Int64) throws {
+        let file = try FileDescriptor(path: "\(root)/clocks/\(name)", flags: O_WRONLY)
+        var value = shift
+        // One write of eight bytes in place: the programs have the file mapped.
+        try retryingInterrupts("set the clock") { pwrite(file.number, &value, 8, 0) }
     }
 
     private static func freePort() throws -> UInt16 {
@@ -211,6 +253,14 @@ final class FaultFarm: Sendable {
             if (try? LoopbackListener.connect(to: port)) == nil { return port }
         }
         throw Failure(description: "found no free port")
+    }
+
+    private static func environment(clock: String, notes: String, _ root: String) -> [String: String] {
+        var environment = environment
+        environment["BERTH_FAULT_HARNESS"] = "1"
+        environment["BERTH_HOOK_LOSSY_DISK"] = "\(root)/notes/\(notes)"
+        environment["BERTH_HOOK_CLOCK"] = "\(root)/clocks/\(clock)"
+        return environment
     }
 
     static let environment = [

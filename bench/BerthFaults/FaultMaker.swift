@@ -76,14 +76,18 @@ final class FaultMaker: Sendable {
         case .fillDisk(let host, _): farm.hosts[host].disk.map { $0.path }
         case .fillStore: farm.storeDisk?.path
         case .killDatabase: farm.database == nil ? nil : "database"
+        case .jumpClock(let host, _): "clock of \(clock(host))"
         }
     }
+
+    private func clock(_ host: Int?) -> String { host.map { farm.hosts[$0].name } ?? "coordinator" }
 
     private func devices(_ fault: FaultSchedule.Fault) -> Set<String> {
         switch fault {
         case .killAgent(let slot), .stopAgent(let slot, _), .freezeSlot(let slot, _), .secondAgent(let slot):
             [farm.slotNames[slot]]
         case .killCoordinator, .stopCoordinator, .fillStore, .killDatabase: Set(farm.slotNames)
+        case .jumpClock: []
         case .killConnections(let host), .partition(let host, _, _), .reset(let host), .cut(let host, _),
             .delay(let host, _, _), .fillDisk(let host, _):
             Set(farm.hosts[host].slots)
@@ -150,6 +154,9 @@ final class FaultMaker: Sendable {
             try? await farm.database?.kill()
             try? await farm.database?.start()
             return false
+        case .jumpClock(let host, let steps):
+            try? farm.setClock(of: clock(host), to: Int64(steps) * farm.options.clockStep)
+            return nil
         }
     }
 
@@ -191,7 +198,7 @@ final class FaultMaker: Sendable {
     private func startSecond(_ slot: String) async {
         guard let host = farm.hosts.first(where: { $0.slots.contains(slot) }),
             let process = try? ChildProcess.spawn(
-                FaultFarm.agentSpecification(slot, host, farm.options, farm.root)
+                FaultFarm.agentSpecification(slot, host, farm.options, farm.root, notes: "\(slot).second")
             )
         else { return }
         try? await Task.sleep(for: .milliseconds(1500))

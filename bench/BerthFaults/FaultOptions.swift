@@ -13,8 +13,18 @@ package struct FaultOptions: Sendable {
     package var pace = 300
     /// Environment variables that break the agents on purpose.
     package var hooks: [String: String] = [:]
-    /// Half of the faults are long partitions.
-    package var favoursPartitions = false
+    /// Environment variables that break the coordinator on purpose.
+    package var coordinatorHooks: [String: String] = [:]
+    /// Which faults come.
+    package var mix = FaultSchedule.Mix.all
+    /// The storm ends when so many runs are submitted, if not by its time.
+    package var runs: Int?
+    /// Of a thousand answers to submissions, how many are lost after the submission was done.
+    package var lostReplies = 300
+    /// How many coordinators share the farm; more than one need `usesPostgres`.
+    package var coordinators = 1
+    /// How long every app runs, in seconds; nil: milliseconds, now and then seconds.
+    package var dwellSeconds: Int?
     /// After the storm, measures how fast single faults are noticed.
     package var measuresCalm = false
     /// Keeps the store in a PostgreSQL server, which is killed too.
@@ -28,6 +38,9 @@ package struct FaultOptions: Sendable {
         self.products = products
         self.sources = sources
     }
+
+    /// Clocks jump by multiples of so many milliseconds: further than a storm can last, so that the check can tell.
+    var clockStep: Int64 { Int64(max(2, seconds / 1200)) * 3_600_000 }
 
     var slots: Int { hosts * slotsPerHost }
 }

@@ -26,6 +26,8 @@ package struct FaultSchedule: Sendable {
         case fillDisk(host: Int, milliseconds: Int)
         case fillStore(milliseconds: Int)
         case killDatabase
+        /// The wall clock of a host's agents, or of the coordinator (nil), is off by so many steps from now on.
+        case jumpClock(host: Int?, steps: Int)
 
         /// What it is, without where and how long.
         package var name: String { "\(self)".split(separator: "(").first.map(String.init) ?? "\(self)" }
@@ -35,6 +37,18 @@ package struct FaultSchedule: Sendable {
         /// Milliseconds after the start.
         package let at: Int
         package let fault: Fault
+    }
+
+    /// Which faults come.
+    package enum Mix: Sendable, Hashable {
+        /// All kinds.
+        case all
+        /// All kinds, and as many long partitions.
+        case partitions
+        /// All kinds, and as many kills of the coordinator.
+        case coordinatorKills
+        /// Agents and the coordinator are killed, every 2 to 10 seconds, and nothing else.
+        case kills
     }
 
     package let events: [Event]
@@ -48,7 +62,7 @@ package struct FaultSchedule: Sendable {
     ///   - pace: milliseconds from fault to fault, on the average.
     ///   - hasSmallDisks: whether disks can be filled.
     ///   - hasDatabase: whether there is a database server to kill.
-    ///   - favoursPartitions: half of the faults are long partitions.
+    ///   - mix: which faults come.
     package init(
         seed: UInt64,
         milliseconds: Int,
@@ -58,7 +72,7 @@ package struct FaultSchedule: Sendable {
         pace: Int,
         hasSmallDisks: Bool,
         hasDatabase: Bool,
-        favoursPartitions: Bool = false
+        mix: Mix = .all
     ) {
         var numbers = SeededNumbers(seed: seed)
         var events: [Event] = []
@@ -72,9 +86,13 @@ package struct FaultSchedule: Sendable {
             let number = Int.random(in: 0..<100, using: &numbers)
             let direction = Direction.allCases[Int.random(in: 0..<3, using: &numbers)]
             let bytes = Int.random(in: 1...20_000, using: &numbers)
+            let steps = Int.random(in: -4...4, using: &numbers)
             let fault: Fault =
                 switch number {
-                case ..<50 where favoursPartitions: .partition(host: host, .both, milliseconds: long)
+                case ..<70 where mix == .kills: .killAgent(slot: slot)
+                case _ where mix == .kills: .killCoordinator
+                case ..<50 where mix == .partitions: .partition(host: host, .both, milliseconds: long)
+                case ..<50 where mix == .coordinatorKills: .killCoordinator
                 case ..<26: .killAgent(slot: slot)
                 case ..<34: .stopAgent(slot: slot, milliseconds: span)
                 case ..<40: .freezeSlot(slot: slot, milliseconds: span)
@@ -88,10 +106,12 @@ package struct FaultSchedule: Sendable {
                 case ..<90: .delay(host: host, milliseconds: short * 2, each: 50)
                 case ..<94: hasSmallDisks ? .fillDisk(host: host, milliseconds: short * 2) : .killAgent(slot: slot)
                 case ..<96: hasSmallDisks ? .fillStore(milliseconds: short) : .killCoordinator
+                case ..<97: .jumpClock(host: nil, steps: steps)
+                case ..<98: .jumpClock(host: host, steps: steps)
                 default: hasDatabase ? .killDatabase : .reset(host: host)
                 }
             events.append(Event(at: at, fault: fault))
-            at += Int.random(in: pace / 4...pace * 7 / 4, using: &numbers)
+            at += Int.random(in: mix == .kills ? 2000...10_000 : pace / 4...pace * 7 / 4, using: &numbers)
         }
         self.events = events
     }

@@ -29,7 +29,8 @@ package enum FaultStorm {
         options.tell(
             "farm: \(options.hosts) hosts, \(options.slots) slots, lease \(options.leaseSeconds) s, seed \(options.seed), "
                 + "small disks: \(SmallDisk.isPossible ? "yes" : "no, mounting is not permitted"), PostgreSQL: "
-                + (options.usesPostgres ? "yes" : "no") + ", clock jumps: no, every clock here is the machine's"
+                + (options.usesPostgres ? "yes" : "no") + ", clocks jump by multiples of "
+                + "\(options.clockStep / 3_600_000) h"
         )
         do {
             let outcome = try await storm(farm)
@@ -57,13 +58,13 @@ package enum FaultStorm {
             pace: options.pace,
             hasSmallDisks: farm.storeDisk != nil,
             hasDatabase: farm.database != nil,
-            favoursPartitions: options.favoursPartitions
+            mix: options.mix
         )
         let faults = FaultMaker(farm)
         let work = Submissions(farm)
         let submitting = Task { await work.run() }
         await withDiscardingTaskGroup { group in
-            for event in schedule.events {
+            for event in schedule.events where !work.isEnded {
                 try? await Task.sleep(until: started + .milliseconds(event.at))
                 group.addTask { await faults.make(event.fault) }
             }
@@ -72,7 +73,7 @@ package enum FaultStorm {
         work.end()
         await submitting.value
         options.tell(
-            "the storm is over after \(schedule.events.count) faults and \((ContinuousClock.now - started).components.seconds) s, "
+            "the storm is over after \(faults.counts.values.reduce(0, +)) faults and \((ContinuousClock.now - started).components.seconds) s, "
                 + "waiting for the rest"
         )
         await waitForRest(farm)
@@ -97,7 +98,8 @@ package enum FaultStorm {
             ledgers: ledgers,
             submitted: work.runs,
             disturbances: faults.disturbances,
-            lease: Int64(options.leaseSeconds) * 1_000_000_000
+            lease: Int64(options.leaseSeconds) * 1_000_000_000,
+            clockStep: options.clockStep
         )
         var finding = check.judge()
         finding.violations += unreadable

@@ -20,6 +20,8 @@ final class Submissions: Sendable {
     /// Everything that was submitted and answered.
     var runs: Set<String> { state.withLock { $0.runs } }
 
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
     func end() { state.withLock { $0.isEnded = true } }
 
     func run() async {
@@ -31,6 +33,7 @@ final class Submissions: Sendable {
             }
             number += 1
             await submit("storm-\(number)")
+            if let limit = farm.options.runs, runs.count >= limit { end() }
         }
     }
 

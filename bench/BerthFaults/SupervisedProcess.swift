@@ -12,7 +12,8 @@ final class SupervisedProcess: Sendable {
     }
 
     let name: String
-    private let specification: @Sendable () -> ProcessSpecification
+    /// What to start, by how often it was started already.
+    private let specification: @Sendable (Int) -> ProcessSpecification
     /// Called between the end of one process and the start of the next.
     private let between: @Sendable () -> Void
     private let state = Mutex(State())
@@ -21,7 +22,7 @@ final class SupervisedProcess: Sendable {
     init(
         _ name: String,
         between: @escaping @Sendable () -> Void = {},
-        _ specification: @escaping @Sendable () -> ProcessSpecification
+        _ specification: @escaping @Sendable (Int) -> ProcessSpecification
     ) {
         self.name = name
         self.between = between
@@ -39,7 +40,8 @@ final class SupervisedProcess: Sendable {
     private func run() async {
         while true {
             let process = state.withLock { state -> ChildProcess? in
-                guard !state.isStopping, !state.isHeldBack, let process = try? ChildProcess.spawn(specification())
+                guard !state.isStopping, !state.isHeldBack,
+                    let process = try? ChildProcess.spawn(specification(state.starts))
                 else { return nil }
                 state.process = process
                 state.starts += 1

@@ -14,7 +14,7 @@ struct Main {
           --seed N       repeats a storm's faults; without it the seed is drawn and printed
           --hosts N      how many hosts (default 3)
           --slots N      how many slots on each (default 6)
-          --show         breaks the agents on purpose, in three ways, and expects that each is noticed
+          --show         breaks agents and coordinator on purpose, in four ways, and expects that each is noticed
           --postgres     keeps the store in a PostgreSQL server, which is killed too
           --keep FOLDER  where the farm's folder is kept after a violation
 

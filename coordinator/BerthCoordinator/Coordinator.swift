@@ -19,7 +19,7 @@ package struct Coordinator: Sendable {
     /// - Throws: `FileLockError.held` when another coordinator uses the data folder, `StoreError`, `SystemError`
     package func run(ready: @escaping @Sendable (String) -> Void) async throws {
         let folder = configuration.dataFolder
-        try DurableFile.makeFolder(folder)
+        try DurableFile.makeFolder(folder, lasting: true)
         let lock = try FileLock.acquire(
             path: "\(folder)/coordinator.lock",
             holder: "berth-coordinator, process \(ProcessInfo.processInfo.processIdentifier)"

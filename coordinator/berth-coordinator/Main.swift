@@ -45,6 +45,12 @@ struct Main {
             StandardStreams.writeOutput(stop.text)
             exit(0)
         }
+        do {
+            try CoordinatorHarness.begin()
+        } catch {
+            StandardStreams.writeError("berth-coordinator: \(error)\n")
+            exit(error is CoordinatorHarness.Refusal ? 64 : 70)
+        }
         let requests = Signals.endRequests()
         let serving = Task { try await Coordinator(configuration).run { _ in } }
         // Ends with the process: it only turns the first signal into a cancellation.

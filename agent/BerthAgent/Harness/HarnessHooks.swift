@@ -1,6 +1,5 @@
 import BerthSystem
 import Foundation
-import Synchronization
 
 /// What the fault harness may break in an agent, to show that it notices. All of it comes from environment variables
 /// (bench/README.md), which an agent refuses unless `BERTH_FAULT_HARNESS=1` says that it works for the harness.
@@ -11,47 +10,46 @@ package struct HarnessHooks: Sendable, Hashable {
     package private(set) var ignoresFencing = false
     /// How long before the lease's end the attempt must be over, in percent of the lease; negative: after it.
     package private(set) var leaseMargin = 20
-    /// Appended files note how much of them is on disk, so that the harness can take the rest away after a kill.
-    package private(set) var losesUnsynced = false
-    /// Appended files are not synchronised.
-    package private(set) var skipsSync = false
+    /// The disk and the clock that the agent works with.
+    private var seams = HarnessSeams()
 
-    private static let prefix = "BERTH_HOOK_"
     private static let log = Log(component: "harness")
 
     /// Reads the variables.
     /// - Throws: `AgentFailure` of status `usage` for a hook outside a harness, an unknown one, or a bad value
     package init(_ environment: [String: String]) throws {
-        isHarness = environment["BERTH_FAULT_HARNESS"] == "1"
-        for (name, value) in environment where name.hasPrefix(Self.prefix) {
+        isHarness = HarnessSeams.isHarness(environment)
+        for (name, value) in HarnessSeams.hooks(environment) {
             guard isHarness else {
                 throw AgentFailure(
                     .usage,
-                    "\(name) is set, which breaks an agent on purpose: it is for the fault harness alone; unset it"
+                    "BERTH_HOOK_\(name) is set, which breaks an agent on purpose: it is for the fault harness alone; "
+                        + "unset it"
                 )
             }
-            switch name.dropFirst(Self.prefix.count) {
+            switch name {
             case "NO_FENCING": ignoresFencing = value == "1"
             case "LEASE_MARGIN":
                 guard let percent = Int(value), (-1000...90).contains(percent) else {
-                    throw AgentFailure(.usage, "\(name)=\(value): a percentage from -1000 to 90")
+                    throw AgentFailure(.usage, "BERTH_HOOK_\(name)=\(value): a percentage from -1000 to 90")
                 }
                 leaseMargin = percent
-            case "LOSSY_DISK": losesUnsynced = value == "1"
-            case "NO_SYNC": skipsSync = value == "1"
-            default: throw AgentFailure(.usage, "\(name) is no hook of this agent")
+            default:
+                guard seams.take(name, value) else {
+                    throw AgentFailure(.usage, "BERTH_HOOK_\(name) is no hook of this agent")
+                }
             }
         }
     }
 
-    /// Puts the hooks of files in place, and says loudly what is broken.
-    func announce() {
+    /// Puts disk and clock in place, and says loudly what is broken.
+    /// - Throws: `SystemError`
+    func begin() throws {
         guard isHarness else { return }
-        AppendFile.notesSynced.store(losesUnsynced, ordering: .relaxed)
-        AppendFile.skipsSync.store(skipsSync, ordering: .relaxed)
+        try seams.begin()
         Self.log.error("THIS AGENT WORKS FOR THE FAULT HARNESS: its results prove nothing", [:])
         if ignoresFencing { Self.log.error("BROKEN ON PURPOSE: locks and epochs are ignored", [:]) }
         if leaseMargin < 0 { Self.log.error("BROKEN ON PURPOSE: attempts outlive their leases", [:]) }
-        if skipsSync { Self.log.error("BROKEN ON PURPOSE: the journal is not synchronised", [:]) }
+        if seams.skipsSync { Self.log.error("BROKEN ON PURPOSE: the journal is not synchronised", [:]) }
     }
 }

@@ -21,15 +21,18 @@ struct TouchLog: Sendable {
     /// Notes a touch that is over at once. `decided` is when the agent made up its mind, by `now`.
     /// - Throws: `SystemError`
     func touch(_ verb: String, _ holder: Holder, decided: Int64) throws {
-        let wall = Timestamp.now().milliseconds
+        // The machine's own clock, whatever the agent's does.
+        let wall = Self.nanoseconds(CLOCK_REALTIME) / 1_000_000
         let who = "\(holder.run) \(holder.attempt) \(holder.epoch)"
         try file.write(Array("\(Self.now) \(wall) \(getpid()) touch \(verb) \(who) \(decided)\n".utf8))
     }
 
     /// CLOCK_MONOTONIC, in nanoseconds.
-    static var now: Int64 {
+    static var now: Int64 { nanoseconds(CLOCK_MONOTONIC) }
+
+    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
         var moment = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &moment)
+        clock_gettime(clock, &moment)
         return Int64(moment.tv_sec) * 1_000_000_000 + Int64(moment.tv_nsec)
     }
 }

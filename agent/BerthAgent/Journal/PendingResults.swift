@@ -12,7 +12,7 @@ package struct PendingResults: Sendable {
     /// - Throws: `SystemError`
     package init(folder: String) throws {
         self.folder = folder
-        try DurableFile.makeFolder(folder)
+        try DurableFile.makeFolder(folder, lasting: true)
     }
 
     /// Keeps a report with its blobs, the evidence files and their manifest. The report's own file comes last, so that it
@@ -21,12 +21,11 @@ package struct PendingResults: Sendable {
     package func keep(_ report: AttemptReport, blobs: [Digest: [UInt8]]) throws {
         let place = place(report.attempt)
         if access("\(place)/report.json", F_OK) != 0 { try Folders.remove(place) }
-        try DurableFile.makeFolder(place)
+        try DurableFile.makeFolder(place, lasting: true)
         for (digest, bytes) in blobs where access("\(place)/\(digest.hex)", F_OK) != 0 {
             try DurableFile.replace("\(place)/\(digest.hex)", with: bytes)
         }
         try DurableFile.replace("\(place)/report.json", with: try CanonicalJSON.encode(report))
-        try DurableFile.synchronizeFolder(of: place)
     }
 
     /// The kept report of an attempt, or nil.

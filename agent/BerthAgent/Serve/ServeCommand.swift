@@ -29,8 +29,8 @@ package enum ServeCommand {
         if case .standIn = options.device, !hooks.isHarness {
             throw AgentFailure(.usage, "--kind \(Platform.standIn.rawValue): there are simulator and hardware")
         }
-        hooks.announce()
-        try DurableFile.makeFolder(options.state)
+        try hooks.begin()
+        try DurableFile.makeFolder(options.state, lasting: true)
         try DurableFile.makeFolder(options.sockets)
         let journalPath = options.state + "/journal"
         let lockPath = try lockPath(options)
