@@ -14,8 +14,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .success: "done; for the gate: pass"
-        case .blocked: "the gate is blocked (only gate answers so)"
-        case .incomplete: "the gate is incomplete (only gate answers so)"
+        case .blocked: "the gate is blocked; doctor found a problem (only these answer so)"
+        case .incomplete: "the gate is incomplete; doctor could not look at everything (only these answer so)"
         case .usage: "the command line is wrong"
         case .badInput: "what was given cannot be used: no app bundle, a damaged file, an unknown name"
         case .missingInput: "a file that was named is not there"

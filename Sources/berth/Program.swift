@@ -18,7 +18,7 @@ struct Program: Sendable {
         ReserveCommand.self, ReservationListCommand.self, ReservationEndCommand.self,
         LimitSetCommand.self, LimitListCommand.self,
         LedgerCommand.self,
-        GateCommand.self, StatusCommand.self, WhyCommand.self, AuditCommand.self,
+        GateCommand.self, StatusCommand.self, WhyCommand.self, AuditCommand.self, DoctorCommand.self,
     ]
 
     let environment: [String: String]

@@ -85,6 +85,14 @@ package final class SSHEventLoopGroup: Sendable {
         return keys
     }
 
+    /// Does something that an sshd sees as a login, when it is its turn.
+    func pass<Result: Sendable>(
+        _ endpoint: SSHEndpoint,
+        _ body: () async throws(SSHError) -> Result
+    ) async throws(SSHError) -> Result {
+        try await gate.pass(endpoint.loginAddresses, body)
+    }
+
     private func nextLoop() -> SSHEventLoop {
         loops.min { $0.connectionCount < $1.connectionCount } ?? loops[0]
     }

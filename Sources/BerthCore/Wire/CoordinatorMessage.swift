@@ -12,6 +12,8 @@ package enum CoordinatorMessage: TypedMessage {
     case recorded(Acknowledgement)
     /// The agent shall let go of a device that it keeps; only for agents that say what they keep.
     case release(DeviceRelease)
+    /// What is the host like? Only for hosts whose hello has `facts` among its features.
+    case inspect(FactsQuery)
     /// The channel closes, for a reason that an operator can read.
     case closing(Closing)
 
@@ -25,6 +27,7 @@ package enum CoordinatorMessage: TypedMessage {
         case "cancel": self = .cancel(try .init(from: decoder))
         case "recorded": self = .recorded(try .init(from: decoder))
         case "release": self = .release(try .init(from: decoder))
+        case "inspect": self = .inspect(try .init(from: decoder))
         case "closing": self = .closing(try .init(from: decoder))
         case let other:
             throw DecodingError.dataCorruptedError(
@@ -46,6 +49,7 @@ package enum CoordinatorMessage: TypedMessage {
             case .cancel(let body): ("cancel", body)
             case .recorded(let body): ("recorded", body)
             case .release(let body): ("release", body)
+            case .inspect(let body): ("inspect", body)
             case .closing(let body): ("closing", body)
             }
         try container.encode(type, forKey: .type)
@@ -85,7 +89,33 @@ package struct CoordinatorHello: Sendable, Hashable, Codable {
     package let heartbeatMilliseconds: Int64
 
     package init(coordinator: String, term: UInt64, leaseMilliseconds: Int64, heartbeatMilliseconds: Int64) {
-        versions = .own
+        self.init(
+            versions: .own,
+            coordinator: coordinator,
+            term: term,
+            leaseMilliseconds: leaseMilliseconds,
+            heartbeatMilliseconds: heartbeatMilliseconds
+        )
+    }
+
+    /// What no agent takes: each refuses it and says which versions it speaks. It asks whether an agent is there
+    /// without becoming its channel.
+    package static let ofNoVersion = CoordinatorHello(
+        versions: ProtocolVersions(lowest: 0, highest: 0),
+        coordinator: "",
+        term: 0,
+        leaseMilliseconds: 0,
+        heartbeatMilliseconds: 0
+    )
+
+    private init(
+        versions: ProtocolVersions,
+        coordinator: String,
+        term: UInt64,
+        leaseMilliseconds: Int64,
+        heartbeatMilliseconds: Int64
+    ) {
+        self.versions = versions
         self.coordinator = coordinator
         self.term = term
         self.leaseMilliseconds = leaseMilliseconds
@@ -147,8 +177,11 @@ package struct Acknowledgement: Sendable, Hashable, Codable {
 
 package struct Closing: Sendable, Hashable, Codable {
     package let reason: String
+    /// What the side that closes speaks, when it closes because there is no common version.
+    package let versions: ProtocolVersions?
 
-    package init(reason: String) {
+    package init(reason: String, versions: ProtocolVersions? = nil) {
         self.reason = reason
+        self.versions = versions
     }
 }

@@ -10,6 +10,8 @@ package enum HostMessage: TypedMessage {
     case stored(StoredBlob)
     /// From `attach`: a blob was refused.
     case refused(RefusedBlob)
+    /// From `attach`: answer to an inspection.
+    case facts(HostFacts)
     /// From `attach`: the slot's agent is gone.
     case slotLeft(SlotLeft)
     /// From an agent, first after each connection.
@@ -33,6 +35,7 @@ package enum HostMessage: TypedMessage {
         case "received": self = .received(try .init(from: decoder))
         case "stored": self = .stored(try .init(from: decoder))
         case "refused": self = .refused(try .init(from: decoder))
+        case "facts": self = .facts(try .init(from: decoder))
         case "slot-left": self = .slotLeft(try .init(from: decoder))
         case "agent-hello": self = .agentHello(try .init(from: decoder))
         case "accepted": self = .accepted(try .init(from: decoder))
@@ -60,6 +63,7 @@ package enum HostMessage: TypedMessage {
             case .received(let body): ("received", body)
             case .stored(let body): ("stored", body)
             case .refused(let body): ("refused", body)
+            case .facts(let body): ("facts", body)
             case .slotLeft(let body): ("slot-left", body)
             case .agentHello(let body): ("agent-hello", body)
             case .accepted(let body): ("accepted", body)
@@ -83,13 +87,25 @@ package struct HostHello: Sendable, Hashable, Codable {
     package let wallClock: Int64
     /// Bytes free where the host's cache lies.
     package let diskFree: Int64
+    /// What it understands beyond the protocol's version; absent from older ones.
+    package let features: [String]?
 
-    package init(agentVersion: String, hostName: String, wallClock: Int64, diskFree: Int64) {
+    /// It answers `inspect`.
+    package static let factsFeature = "facts"
+
+    package init(
+        agentVersion: String,
+        hostName: String,
+        wallClock: Int64,
+        diskFree: Int64,
+        features: [String]? = nil
+    ) {
         versions = .own
         self.agentVersion = agentVersion
         self.hostName = hostName
         self.wallClock = wallClock
         self.diskFree = diskFree
+        self.features = features
     }
 }
 

@@ -28,7 +28,8 @@ package enum AttachCommand {
                 agentVersion: BerthVersion.text,
                 hostName: ProcessInfo.processInfo.hostName,
                 wallClock: Timestamp.now().milliseconds,
-                diskFree: Folders.free(at: cache)
+                diskFree: Folders.free(at: cache),
+                features: [HostHello.factsFeature]
             )
             _ = upwards.offer(try HostMessage.hostHello(hello).frame())
             blobs = BlobThread(cache: directory) { message in
@@ -41,7 +42,8 @@ package enum AttachCommand {
         } catch {
             throw AgentFailure(.disk, "\(error)")
         }
-        let router = AttachRouter(sockets: sockets, upwards: upwards, blobs: blobs) {
+        let facts = HostFactsCollector(sockets: sockets, cache: cache)
+        let router = AttachRouter(sockets: sockets, upwards: upwards, blobs: blobs, facts: facts) {
             give(up: "the coordinator does not take its messages")
         }
         defer {

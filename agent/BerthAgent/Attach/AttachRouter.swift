@@ -6,10 +6,18 @@ final class AttachRouter {
     private let sockets: String
     private let upwards: FrameQueue
     private let blobs: BlobThread
+    private let facts: HostFactsCollector
     private let overflow: @Sendable () -> Void
     private var links: SlotLinks?
 
-    init(sockets: String, upwards: FrameQueue, blobs: BlobThread, overflow: @escaping @Sendable () -> Void) {
+    init(
+        sockets: String,
+        upwards: FrameQueue,
+        blobs: BlobThread,
+        facts: HostFactsCollector,
+        overflow: @escaping @Sendable () -> Void
+    ) {
+        self.facts = facts
         self.overflow = overflow
         self.sockets = sockets
         self.upwards = upwards
@@ -41,6 +49,7 @@ final class AttachRouter {
         switch message {
         case .hello(let hello): try begin(hello)
         case .query(let query): blobs.add(query)
+        case .inspect(let query): facts.answer(query, over: upwards)
         case .closing: return false
         case .assign, .renewed, .cancel, .recorded, .release:
             throw AgentFailure(.protocolMismatch, "a message for an agent came without the name of its slot")

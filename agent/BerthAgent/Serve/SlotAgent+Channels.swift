@@ -68,14 +68,14 @@ extension SlotAgent {
         case .closing(let closing):
             Self.log.notice("the coordinator closes the channel", ["reason": closing.reason])
             return false
-        case .hello, .query: break
+        case .hello, .query, .inspect: break
         }
         return true
     }
 
     /// Says why a connection is not wanted and ends it; always false.
-    private func refuse(_ socket: FrameSocket, _ reason: String) -> Bool {
-        send(.closing(Closing(reason: reason)), over: socket)
+    private func refuse(_ socket: FrameSocket, _ reason: String, versions: ProtocolVersions? = nil) -> Bool {
+        send(.closing(Closing(reason: reason, versions: versions)), over: socket)
         socket.queue.finish()
         _ = socket.queue.waitUntilDrained(.milliseconds(500))
         return false
@@ -87,7 +87,8 @@ extension SlotAgent {
             return refuse(
                 socket,
                 "this agent speaks protocol versions \(ProtocolVersions.own.lowest)–\(ProtocolVersions.own.highest), "
-                    + "the coordinator \(hello.versions.lowest)–\(hello.versions.highest)"
+                    + "the coordinator \(hello.versions.lowest)–\(hello.versions.highest)",
+                versions: .own
             )
         }
         return decisions.withLock { _ in

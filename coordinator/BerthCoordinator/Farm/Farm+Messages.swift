@@ -30,7 +30,7 @@ extension Farm {
         case .released(let answer): hear(answer, slot: name, from: link)
         case .closing(let closing):
             slotLeft(name, host: link.host.name, reason: closing.reason, from: link)
-        case .hostHello, .missing, .received, .stored, .refused, .slotLeft:
+        case .hostHello, .missing, .received, .stored, .refused, .facts, .slotLeft:
             throw HostLinkError.misrouted(host: link.host.name, route: name, problem: "only the host itself says this")
         }
         return nil

@@ -224,6 +224,8 @@ actor HostLink {
         case .received(let bytes): await transfers?.received(bytes)
         case .stored(let stored): await transfers?.stored(stored.digest)
         case .refused(let refused): await transfers?.refused(refused)
+        // It was not asked here.
+        case .facts: break
         case .slotLeft(let left): await farm.slotLeft(left.slot, host: host.name, reason: left.reason, from: self)
         case .closing(let closing):
             throw HostLinkError.closedByHost(host: host.name, reason: closing.reason)

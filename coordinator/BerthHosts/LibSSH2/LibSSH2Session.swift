@@ -51,15 +51,11 @@ final class LibSSH2Session {
     func setMethods(hostKeyAlgorithms: [String]) throws(Failure) {
         let preferences: [(Int32, String)] = [
             (LIBSSH2_METHOD_HOSTKEY, hostKeyAlgorithms.joined(separator: ",")),
-            (
-                LIBSSH2_METHOD_KEX,
-                "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,"
-                    + "ecdh-sha2-nistp521,diffie-hellman-group16-sha512,diffie-hellman-group14-sha256"
-            ),
-            (LIBSSH2_METHOD_CRYPT_CS, "aes128-ctr,aes256-ctr"),
-            (LIBSSH2_METHOD_CRYPT_SC, "aes128-ctr,aes256-ctr"),
-            (LIBSSH2_METHOD_MAC_CS, "hmac-sha2-256,hmac-sha2-512"),
-            (LIBSSH2_METHOD_MAC_SC, "hmac-sha2-256,hmac-sha2-512"),
+            (LIBSSH2_METHOD_KEX, SSHMethods.keyExchanges.joined(separator: ",")),
+            (LIBSSH2_METHOD_CRYPT_CS, SSHMethods.ciphers.joined(separator: ",")),
+            (LIBSSH2_METHOD_CRYPT_SC, SSHMethods.ciphers.joined(separator: ",")),
+            (LIBSSH2_METHOD_MAC_CS, SSHMethods.macs.joined(separator: ",")),
+            (LIBSSH2_METHOD_MAC_SC, SSHMethods.macs.joined(separator: ",")),
         ]
         for (method, names) in preferences {
             guard libssh2_session_method_pref(session, method, names) == 0 else { throw lastFailure() }
