@@ -117,7 +117,7 @@ struct FarmFixture {
             archive: "\(folder.path)/archive"
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await farm.run() }
+            group.addTask { try await farm.run(url: "http://test.example:8750") }
             group.addTask { try await body(fixture) }
             try await group.next()
             group.cancelAll()

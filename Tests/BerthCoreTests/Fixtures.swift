@@ -77,7 +77,8 @@ enum Fixtures {
         outcome: Outcome,
         deciding: Bool = true,
         previous: Digest = LedgerEntry.beginning,
-        attempt: String? = nil
+        attempt: String? = nil,
+        purpose: String? = nil
     ) -> LedgerEntry {
         LedgerEntry(
             ledger: platform.kind,
@@ -98,7 +99,8 @@ enum Fixtures {
             cause: outcome == .passed ? nil : OutcomeCause("G1-broken", "unreadable"),
             checks: [CheckResult(id: .readable, state: outcome == .passed ? .held : .broken)],
             evidence: nil,
-            deciding: deciding
+            deciding: deciding,
+            purpose: purpose
         )
     }
 }

@@ -31,6 +31,8 @@ struct GateTests {
         #expect(verdict([Fixtures.entry(sequence: 1, new: 3, outcome: .passed), restart]).verdict == .incomplete)
         let elsewhere = Fixtures.entry(sequence: 1, platform: .iosSimulator, outcome: .passed)
         #expect(verdict([elsewhere, restart]).verdict == .incomplete)
+        let check = Fixtures.entry(sequence: 1, outcome: .passed, purpose: LedgerEntry.healthCheck)
+        #expect(verdict([check, restart]).verdict == .incomplete)
         let undecided = Fixtures.entry(sequence: 1, outcome: .passed, deciding: false)
         #expect(verdict([undecided, restart]).verdict == .incomplete)
     }

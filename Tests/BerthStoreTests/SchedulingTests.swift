@@ -159,6 +159,64 @@ struct SchedulingTests {
         try await farm.end(attempt, .passed)
         #expect(try await farm.store.services().isEmpty)
         #expect(try await farm.start("sim-1") != nil)
+        // It says nothing of the builds, and marks itself so.
+        let entries = try await farm.store.ledger(.simulator).entries
+        #expect(entries.last?.purpose == LedgerEntry.healthCheck && entries.first?.purpose == nil)
+    }
+
+    @Test("A failed health check makes no run flaky", arguments: StoreKind.allCases)
+    func healthCheckIsNoEvidence(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
+        try await farm.addSlot("sim-1")
+        let runs = try await farm.operation().runs
+        let op = SubmitOp(
+            submitter: Eligibility.healthCheckSubmitter,
+            idempotencyKey: nil,
+            runs: runs,
+            priority: 0,
+            now: 3
+        )
+        _ = try await farm.store.submit(op)
+        try await farm.end(try #require(try await farm.start("sim-1")), .failed)
+        let batch = try await farm.submit()
+        try await farm.end(try #require(try await farm.start("sim-1")), .passed)
+        #expect(try await farm.store.run(id: batch.runs[0].id).verdict == .passed)
+    }
+
+    @Test(
+        "A slot that declines again and again for reasons of its own is quarantined, one that is busy is not",
+        arguments: StoreKind.allCases
+    )
+    func declines(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
+        try await farm.addSlot("sim-1")
+        _ = try await farm.submit()
+        func decline(_ code: String) async throws {
+            let nonce = Hex.encode(RandomBytes.make(16))
+            let claimed = try await farm.store.claim(slot: "sim-1", now: 4, nonce: nonce, timeout: 60_000)
+            guard let assignment = claimed else { throw StoreError.unknownSlot(name: "sim-1") }
+            try await farm.store.decline(
+                attempt: assignment.attempt,
+                epoch: assignment.epoch,
+                cause: .init(code, "no blob"),
+                now: 5
+            )
+        }
+        for _ in 0..<10 { try await decline("busy") }
+        for _ in 0..<4 { try await decline("build-missing") }
+        #expect(try await farm.store.services().isEmpty)
+        // One that is taken sets it right again.
+        try await farm.end(try #require(try await farm.start("sim-1")), .passed)
+        _ = try await farm.submit()
+        for _ in 0..<5 { try await decline("build-missing") }
+        #expect(try await farm.start("sim-1") == nil)
+        let service = try #require(try await farm.store.services().first)
+        #expect(service.state == .quarantined && service.scope == .slot("sim-1"))
+        #expect(service.reason.contains("5 assignments in a row") && service.reason.contains("build-missing"))
+        #expect(try await farm.store.dueHealthChecks(now: 5 + Store.healthCheckPause).map(\.slot) == ["sim-1"])
+        _ = try await farm.store.resume(.slot("sim-1"), actor: "kim", now: 9)
+        try await decline("build-missing")
+        #expect(try await farm.store.services().isEmpty, "the count begins anew")
     }
 
     @Test("What is to blame decides how often it is tried again", arguments: StoreKind.allCases)

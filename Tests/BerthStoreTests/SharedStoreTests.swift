@@ -37,6 +37,105 @@ struct SharedStoreTests {
         #expect(try await farm.verifiedHead().length == 120)
     }
 
+    /// Two stores on one database, and a slot for each.
+    private func two() async throws -> (farm: StoreFixture, claimers: [(slot: String, store: Store)]) {
+        let farm = try await StoreFixture(.postgres)
+        try await farm.addSlot("sim-1", host: "alpha")
+        try await farm.addSlot("sim-2", host: "beta")
+        return (farm, [("sim-1", farm.store), ("sim-2", try await farm.reopen())])
+    }
+
+    private func claimAll(_ claimers: [(slot: String, store: Store)]) async throws -> [Assignment] {
+        try await withThrowingTaskGroup(of: Assignment?.self) { group in
+            for claimer in claimers {
+                group.addTask {
+                    let nonce = Hex.encode(RandomBytes.make(16))
+                    return try await claimer.store.claim(slot: claimer.slot, now: 4, nonce: nonce, timeout: 60_000)
+                }
+            }
+            return try await group.reduce(into: []) { if let assignment = $1 { $0.append(assignment) } }
+        }
+    }
+
+    private func decline(_ assignments: [Assignment], _ farm: StoreFixture) async throws {
+        for assignment in assignments {
+            try await farm.store.decline(
+                attempt: assignment.attempt,
+                epoch: assignment.epoch,
+                cause: OutcomeCause("busy", "not now"),
+                now: 5
+            )
+        }
+    }
+
+    @Test("A limit holds when coordinators claim at the same moment")
+    func limitOfTwo() async throws {
+        let (farm, claimers) = try await two()
+        _ = try await farm.submit(repeats: 4)
+        try await farm.store.setLimit(.submitter, "ci", most: 1, actor: "kim", now: 1)
+        for round in 0..<40 {
+            let claimed = try await claimAll(claimers)
+            #expect(claimed.count == 1, "round \(round)")
+            try await decline(claimed, farm)
+        }
+    }
+
+    @Test("Nothing begins after a drain or a reservation was answered, whoever was about to claim")
+    func closedAtOnce() async throws {
+        let (farm, claimers) = try await two()
+        _ = try await farm.submit(repeats: 4)
+        for round in 0..<40 {
+            async let claiming = claimAll(claimers)
+            var reservation: Reservation?
+            switch round % 4 {
+            case 0: _ = try await farm.store.takeOutOfUse(.farm, .drained, reason: "r", actor: "kim", now: 1)
+            case 1: _ = try await farm.store.takeOutOfUse(.host("beta"), .drained, reason: "r", actor: "kim", now: 1)
+            case 2: try await farm.store.setLimit(.submitter, "ci", most: 0, actor: "kim", now: 1)
+            default:
+                reservation = try await farm.store.reserve(
+                    slot: "sim-2",
+                    batch: nil,
+                    label: "model:Other",
+                    until: 1000,
+                    reason: "r",
+                    actor: "kim",
+                    now: 1
+                )
+            }
+            // On the parts concerned nothing may begin from here on.
+            func open() async throws -> [String] {
+                try await farm.store.openAttempts().map(\.slot).filter { round % 2 == 0 || $0 == "sim-2" }
+            }
+            let answered = try await open()
+            let claimed = try await claiming
+            #expect(try await open() == answered, "round \(round)")
+            try await decline(claimed, farm)
+            _ = try await farm.store.resume(.farm, actor: "kim", now: 1)
+            _ = try await farm.store.resume(.host("beta"), actor: "kim", now: 1)
+            try await farm.store.setLimit(.submitter, "ci", most: nil, actor: "kim", now: 1)
+            if let reservation { _ = try await farm.store.endReservation(reservation.id, actor: "kim", now: 2) }
+        }
+    }
+
+    @Test("A quarantined slot is checked once, however many coordinators look after it")
+    func oneHealthCheck() async throws {
+        let (farm, claimers) = try await two()
+        _ = try await farm.submit(repeats: 8)
+        try await farm.end(try #require(try await farm.start("sim-1")), .passed)
+        for _ in 0..<3 { try await farm.end(try #require(try await farm.start("sim-1")), .errored) }
+        let since = try #require(try await farm.store.services().first).since
+        for round in 1...10 {
+            let now = since + Int64(round) * Store.healthCheckPause
+            let keys = try await withThrowingTaskGroup(of: [String].self) { group in
+                for claimer in claimers {
+                    group.addTask { try await claimer.store.dueHealthChecks(now: now).map(\.key) }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(keys.count == 1, "round \(round)")
+        }
+    }
+
     @Test("What one coordinator changes, the others are told once it is committed; nobody hears himself")
     func notices() async throws {
         let farm = try await StoreFixture(.postgres)

@@ -72,7 +72,7 @@ package actor TestPostgresServer {
         let ends = try FileDescriptor.pipe()
         let options = [
             "-D", "\(folder.path)/data", "-k", "\(folder.path)/sockets", "-c", "listen_addresses=", "-c",
-            "max_connections=200",
+            "max_connections=600",
         ]
         guardian = try ChildProcess.spawn(
             ProcessSpecification(

@@ -109,9 +109,10 @@ package final class Store: Sendable {
     /// has no effects but on the database.
     func change<Result: Sendable>(
         _ operation: String,
+        order: LockOrder = .rows,
         _ body: @escaping @Sendable (any StoreConnection) throws -> Result
     ) async throws(StoreError) -> Result {
-        try await changes.run(operation, body)
+        try await changes.run(operation, order: order, body)
     }
 
     /// Runs a body in a transaction that only reads.

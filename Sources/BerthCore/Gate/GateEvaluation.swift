@@ -3,7 +3,7 @@ package enum GateEvaluation {
     /// Judges one path of builds.
     /// - Parameters:
     ///   - policy: what the release needs.
-    ///   - path: old build to new build; only entries with exactly this path count.
+    ///   - path: old build to new build; only entries with exactly this path count, and none of a health check.
     ///   - buildNames: what the builds are called, for people.
     ///   - entries: all entries of the ledgers named by `heads`.
     ///   - heads: where the ledgers ended that were read.
@@ -20,7 +20,7 @@ package enum GateEvaluation {
             for name in requirement.cases {
                 let concerned = entries.filter {
                     $0.pins.path == path && $0.pins.platform == requirement.platform && $0.pins.caseName == name
-                        && $0.ledger == requirement.platform.kind
+                        && $0.ledger == requirement.platform.kind && $0.purpose == nil
                 }
                 findings.append(finding(requirement.platform, name, concerned))
             }

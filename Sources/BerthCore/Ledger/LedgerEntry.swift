@@ -31,6 +31,9 @@ package struct LedgerEntry: Sendable, Hashable, Codable {
     package let signature: AgentSignature?
     /// Whether this entry decides its run. At most one entry of a run does.
     package let deciding: Bool
+    /// What its run was for, if not for its own sake: `health-check` when it was to show whether a slot works again. Such
+    /// an entry says nothing of the builds, and no gate counts it.
+    package let purpose: String?
 
     package init(
         ledger: DeviceKind,
@@ -52,7 +55,8 @@ package struct LedgerEntry: Sendable, Hashable, Codable {
         checks: [CheckResult],
         evidence: Digest?,
         signature: AgentSignature? = nil,
-        deciding: Bool
+        deciding: Bool,
+        purpose: String? = nil
     ) {
         format = 1
         self.ledger = ledger
@@ -75,7 +79,11 @@ package struct LedgerEntry: Sendable, Hashable, Codable {
         self.evidence = evidence
         self.signature = signature
         self.deciding = deciding
+        self.purpose = purpose
     }
+
+    /// The purpose of health checks.
+    package static let healthCheck = "health-check"
 
     /// What `previous` is in a ledger's first entry.
     package static let beginning = Digest(bytes: [UInt8](repeating: 0, count: 32))

@@ -100,7 +100,7 @@ package struct API: Sendable {
             return Self.json(try await trust(argument, try body(HostTrustRequest.self, request), caller: caller))
         case ("POST", "hosts", 3) where rest[2] == "doctor": return Self.json(try await doctor(argument))
         case ("GET", "audit", 1): return try await audit(request.query)
-        case ("GET", "devices", 1): return Self.json(await farm.devices())
+        case ("GET", "devices", 1): return Self.json(try await farm.devices())
         case ("GET", "devices", 3) where rest[2] == "release": return try await releaseOrder(argument)
         case ("POST", "devices", 3) where rest[2] == "release":
             return try await release(argument, request, caller: caller)

@@ -25,6 +25,7 @@ struct APIError: Error {
         case let error as DeviceError:
             switch error {
             case .unknown: self.init(404, "unknown-device", "\(error)")
+            case .heldElsewhere: self.init(409, "held-elsewhere", "\(error)")
             case .slotOffline: self.init(503, "slot-offline", "\(error)")
             }
         case let error as SSHError: self.init(502, "host-unreachable", "\(error)")

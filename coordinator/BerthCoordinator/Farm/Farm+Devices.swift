@@ -5,6 +5,8 @@ import BerthSystem
 /// Why a device cannot be released by way of the farm.
 enum DeviceError: Error, CustomStringConvertible {
     case unknown(udid: String, known: [String])
+    /// Only the coordinator that holds the host can reach the agent.
+    case heldElsewhere(udid: String, slot: String, host: String, holder: String, url: String)
     case slotOffline(udid: String, slot: String, host: String, problem: String?)
 
     var description: String {
@@ -12,6 +14,9 @@ enum DeviceError: Error, CustomStringConvertible {
         case .unknown(let udid, let known):
             "no slot keeps a device \(udid.prefix(80).debugDescription); "
                 + (known.isEmpty ? "none is kept" : "there are \(known.joined(separator: ", "))")
+        case .heldElsewhere(let udid, let slot, let host, let holder, let url):
+            "slot \(slot), which keeps \(udid), is on host \(host), and coordinator \(holder) holds that: ask \(holder) "
+                + "at \(url.isEmpty ? "its own address" : url)"
         case .slotOffline(let udid, let slot, let host, let problem):
             "slot \(slot) on host \(host), which keeps \(udid), is not connected\(problem.map { " (\($0))" } ?? ""): start its "
                 + "agent, or release the device there with berth-agent release"
@@ -24,8 +29,32 @@ extension Farm {
     /// How long an answer to an order is waited for.
     private static let patience: Duration = .seconds(40)
 
-    /// What all slots keep, as far as their agents have said so since this coordinator's start.
-    package func devices() -> [DeviceView] {
+    /// What all slots keep, as far as their agents have said so since the start of the coordinator that holds their host.
+    /// - Throws: `StoreError`
+    package func devices() async throws -> [DeviceView] {
+        let others = try await othersHoldings()
+        let all = others.isEmpty ? [] : try await store.slots()
+        let elsewhere = all.flatMap { slot -> [DeviceView] in
+            guard let live = others[slot.host]?.live?.slots[slot.name], let keeping = live.keeping else { return [] }
+            return keeping.devices.map { device in
+                DeviceView(
+                    device: device,
+                    slot: slot.name,
+                    host: slot.host,
+                    platform: slot.device.platform,
+                    model: slot.device.model,
+                    places: keeping.places,
+                    offlineSince: live.offlineSince,
+                    release: nil
+                )
+            }
+        }
+        return (ownDevices() + elsewhere).sorted {
+            ($0.slot, $0.device.since, $0.device.udid) < ($1.slot, $1.device.since, $1.device.udid)
+        }
+    }
+
+    private func ownDevices() -> [DeviceView] {
         slots.values.flatMap { slot -> [DeviceView] in
             guard let keeping = slot.keeping else { return [] }
             return keeping.devices.map { device in
@@ -41,19 +70,27 @@ extension Farm {
                 )
             }
         }
-        .sorted { ($0.slot, $0.device.since, $0.device.udid) < ($1.slot, $1.device.since, $1.device.udid) }
     }
 
     /// Has the agent of a device's slot let go of it, and waits a while for the outcome.
-    /// - Throws: `DeviceError`
+    /// - Throws: `DeviceError`, `StoreError`
     package func release(_ udid: String, unclean: String?, by caller: String) async throws -> ReleaseView {
-        let all = devices()
+        let all = try await devices()
         let matching = all.filter { $0.device.udid.uppercased() == udid.uppercased() }
         // A slot that was given another name is listed under its old one too.
         guard let device = matching.first(where: { $0.offlineSince == nil }) ?? matching.first else {
             throw DeviceError.unknown(udid: udid, known: all.map(\.device.udid))
         }
         let name = device.device.udid
+        if let other = try await othersHoldings()[device.host] {
+            throw DeviceError.heldElsewhere(
+                udid: name,
+                slot: device.slot,
+                host: device.host,
+                holder: other.holder,
+                url: other.url
+            )
+        }
         guard let link = slots[device.slot]?.link else {
             throw DeviceError.slotOffline(udid: name, slot: device.slot, host: device.host, problem: nil)
         }

@@ -1,3 +1,4 @@
+import BerthArchive
 import BerthCore
 import BerthStore
 import BerthSystem
@@ -57,7 +58,8 @@ extension Farm {
         for check in try await store.dueHealthChecks(now: now) {
             let op = SubmitOp(
                 submitter: Eligibility.healthCheckSubmitter,
-                idempotencyKey: "\(check.slot) \(now)",
+                idempotencyKey: check.key,
+                content: Digest.sha256(of: Array(check.key.utf8)),
                 name: "health check of \(check.slot)",
                 runs: [SubmittedRun(pins: check.pins, labels: ["slot": check.slot])],
                 priority: 0,
@@ -65,7 +67,8 @@ extension Farm {
                 deadline: now + Store.healthCheckPause,
                 now: now
             )
-            let batch = try await store.submit(op).batch
+            let (batch, isNew) = try await store.submit(op)
+            guard isNew else { continue }
             log.notice("Health check", ["slot": check.slot, "batch": batch.id])
             changes.publish(.init(.batch, batch.id))
         }
@@ -78,6 +81,7 @@ extension Farm {
     /// - Throws: `StoreError`
     package func why(run id: String) async throws -> RunWhyView {
         let survey = try await store.survey(run: id, now: Timestamp.now().milliseconds)
+        let others = try await othersHoldings()
         guard survey.run.state == .queued else {
             let attempt = survey.run.attempts.last
             let summary =
@@ -89,7 +93,7 @@ extension Farm {
             return RunWhyView(run: id, state: survey.run.state, summary: summary, ahead: nil, slots: [])
         }
         let reasons = survey.slots.map { slot in
-            let obstacles = Eligibility.obstacles(survey.standing, withAgent(slot))
+            let obstacles = Eligibility.obstacles(survey.standing, withAgent(slot, others))
             return SlotReasons(
                 slot: slot.name,
                 host: slot.host,
@@ -116,7 +120,8 @@ extension Farm {
     /// - Throws: `StoreError`
     package func why(slot name: String) async throws -> SlotWhyView {
         let survey = try await store.survey(slot: name, now: Timestamp.now().milliseconds)
-        let slot = withAgent(survey.slot)
+        let others = try await othersHoldings()
+        let slot = withAgent(survey.slot, others)
         // A run that every slot of its kind could take has only the slot's own obstacles.
         let own = Eligibility.obstacles(
             RunStanding(
@@ -143,17 +148,24 @@ extension Farm {
             }
         return SlotWhyView(
             slot: name,
-            summary: summary,
+            summary: summary + (others[slot.host].map { "; its host \(slot.host) is held by \($0)" } ?? ""),
             reasons: own.map(\.description),
             waiting: waiting.map { WaitingReason(count: $1, reasons: $0) }.sorted { $0.count > $1.count }
         )
     }
 
-    /// What only the connection to its agent can tell of a slot.
-    private func withAgent(_ slot: SlotStanding) -> SlotStanding {
+    /// What only the connection to its agent can tell of a slot; of another coordinator's, what that one has left in the
+    /// store.
+    private func withAgent(_ slot: SlotStanding, _ others: [String: OtherHolding]) -> SlotStanding {
         var known = slot
+        if let other = others[slot.host] {
+            known.agentProblem = other.problem(of: slot.name)
+            return known
+        }
         let session = slots[slot.name]
-        if session?.link == nil {
+        if links[slot.host] == nil {
+            known.agentProblem = "no coordinator holds its host \(slot.host)"
+        } else if session?.link == nil {
             known.agentProblem = "its agent is not connected" + (session?.problem.map { ": \($0)" } ?? "")
         } else if let refusal = session?.keeping?.refusal {
             known.agentProblem = refusal.description

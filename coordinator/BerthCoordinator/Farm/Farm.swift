@@ -95,15 +95,13 @@ package actor Farm {
     /// - Throws: `StoreError`
     package func hostViews() async throws -> [HostView] {
         let records = try await store.slots()
-        let others = try await store.othersHoldings(of: name)
+        let others = try await othersHoldings()
         let services = try await store.services()
         let reservations = try await store.reservations(now: Timestamp.now().milliseconds)
         var views: [HostView] = []
         for host in try await store.hosts() {
             let other = others[host.name]
-            let live = try other?.live.map {
-                try CanonicalJSON.decode(HostLiveStatus.self, from: $0.utf8, document: "stored host status")
-            }
+            let live = other?.live
             let status = await links[host.name]?.status ?? HostLink.Status()
             views.append(
                 HostView(

@@ -2,6 +2,8 @@
 protocol PendingWork: Sendable {
     /// What it does, for messages.
     var operation: String { get }
+    /// Where it comes among those that share its transaction.
+    var order: LockOrder { get }
     /// Since when its caller waits.
     var since: ContinuousClock.Instant { get }
 
@@ -18,6 +20,7 @@ protocol PendingWork: Sendable {
 /// An operation with a result of some type.
 final class Operation<Result: Sendable>: PendingWork {
     let operation: String
+    let order: LockOrder
     let since = ContinuousClock.now
     private let body: @Sendable (any StoreConnection) throws -> Result
     private let continuation: CheckedContinuation<Swift.Result<Result, StoreError>, Never>
@@ -26,10 +29,12 @@ final class Operation<Result: Sendable>: PendingWork {
 
     init(
         _ operation: String,
+        order: LockOrder,
         _ body: @escaping @Sendable (any StoreConnection) throws -> Result,
         _ continuation: CheckedContinuation<Swift.Result<Result, StoreError>, Never>
     ) {
         self.operation = operation
+        self.order = order
         self.body = body
         self.continuation = continuation
     }

@@ -113,6 +113,11 @@ final class PostgresSession: StoreSession, StoreConnection {
         _ = try rows("SELECT 1 AS held FROM (SELECT pg_advisory_xact_lock(?)) AS lock", [.integer(name.rawValue)])
     }
 
+    func holdShared(_ name: StoreLock) throws {
+        let lock = "SELECT 1 AS held FROM (SELECT pg_advisory_xact_lock_shared(?)) AS lock"
+        _ = try rows(lock, [.integer(name.rawValue)])
+    }
+
     func announce(_ notice: StoreNotice) throws {
         _ = try rows(
             "SELECT 1 AS told FROM (SELECT pg_notify(?, ?)) AS told",

@@ -61,6 +61,8 @@ final class SQLiteSession: StoreSession, StoreConnection {
     /// A transaction that writes is alone from its beginning.
     func holdExclusively(_ name: StoreLock) {}
 
+    func holdShared(_ name: StoreLock) {}
+
     /// There is no other coordinator.
     func announce(_ notice: StoreNotice) {}
 

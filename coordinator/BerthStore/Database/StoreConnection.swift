@@ -24,6 +24,9 @@ protocol StoreConnection: AnyObject {
     /// write exclude each other anyway there is nothing to wait for.
     func holdExclusively(_ name: StoreLock) throws
 
+    /// The same, but others that hold it shared are no hindrance.
+    func holdShared(_ name: StoreLock) throws
+
     /// Tells the other coordinators on this database, once this transaction is committed.
     func announce(_ notice: StoreNotice) throws
 }
@@ -55,4 +58,7 @@ enum StoreLock: Int64 {
     case holdings = 4_110_500_005
     case simulatorLedger = 4_110_500_002
     case hardwareLedger = 4_110_500_003
+    /// Held shared by claims, exclusively by who changes what keeps runs from slots.
+    case admission = 4_110_500_006
+    case limits = 4_110_500_007
 }

@@ -53,10 +53,11 @@ final class WorkQueue: Sendable {
     /// Runs an operation in a transaction, on disk when this returns.
     func run<Result: Sendable>(
         _ operation: String,
+        order: LockOrder = .rows,
         _ body: @escaping @Sendable (any StoreConnection) throws -> Result
     ) async throws(StoreError) -> Result {
         let result = await withCheckedContinuation { continuation in
-            add(Operation(operation, body, continuation))
+            add(Operation(operation, order: order, body, continuation))
         }
         return try result.get()
     }
@@ -101,7 +102,7 @@ final class WorkQueue: Sendable {
         let together = state.waiting.prefix(isWriting ? Self.groupLimit : 1).prefix { !$0.isAlone }
         let group = together.isEmpty ? state.waiting.prefix(1) : together
         state.waiting.removeFirst(group.count)
-        return group.map(\.work)
+        return group.map(\.work).sorted { $0.order < $1.order }
     }
 
     private func work() {

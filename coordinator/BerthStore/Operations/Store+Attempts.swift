@@ -44,6 +44,7 @@ extension Store {
     /// An open attempt that a caller names by ID and epoch, with its run.
     struct OpenReference {
         let number: Int64
+        let slot: String
         let host: String
         let run: RunRecord
     }
@@ -57,14 +58,21 @@ extension Store {
         guard let number = RecordID.attempt.number(attempt), let epoch = Int64(exactly: epoch) else { return nil }
         return try connection.firstRow(
             """
-            SELECT attempt.run, attempt.host, attempt.state AS attempt_state, run.state AS run_state, run.cancel_requested,
+            SELECT attempt.run, attempt.slot, attempt.host, attempt.state AS attempt_state, run.state AS run_state, run.cancel_requested,
                 run.expire_requested
             FROM attempt JOIN run ON run.number = attempt.run
             WHERE attempt.number = ? AND attempt.epoch = ? AND attempt.state IN ('assigned', 'running')
             \(connection.dialect.forUpdate)
             """,
             [.integer(number), .integer(epoch)]
-        ).map { OpenReference(number: number, host: try $0.text("host"), run: try RunRecord($0)) }
+        ).map {
+            OpenReference(
+                number: number,
+                slot: try $0.text("slot"),
+                host: try $0.text("host"),
+                run: try RunRecord($0)
+            )
+        }
     }
 
     /// Cancels a run: at once while it waits, otherwise as soon as its attempt has ended.

@@ -9,7 +9,7 @@ extension Store {
     /// - Throws: `StoreError.idempotencyConflict`, `.invalidSubmission`, `.unknownBuild`, `.unknownCase`
     package func submit(_ op: SubmitOp) async throws(StoreError) -> (batch: BatchView, isNew: Bool) {
         if let problem = op.problem { throw .invalidSubmission(problem: problem) }
-        return try await change("submit a batch") { connection in
+        return try await change("submit a batch", order: .requirements) { connection in
             let content = try (op.content ?? Self.contentDigest(op)).hex
             if let key = op.idempotencyKey, let known = try Self.batch(submitter: op.submitter, key: key, connection) {
                 let id = RecordID.batch.text(known.number)
@@ -49,6 +49,8 @@ extension Store {
                         .integer(op.now), .integer(lane),
                     ]
                 )
+                // Nobody asked for a health check's path.
+                guard op.submitter != Eligibility.healthCheckSubmitter else { continue }
                 try connection.execute(
                     "UPDATE pins SET latest_run = (SELECT max(number) FROM run WHERE batch = ?) WHERE number = ?",
                     [.integer(batch), .integer(pins)]

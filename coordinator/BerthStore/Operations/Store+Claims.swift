@@ -17,7 +17,9 @@ extension Store {
         nonce: String,
         timeout: Int64
     ) async throws(StoreError) -> Assignment? {
-        try await change("claim a run for slot \(slot)") { [coordinator] connection in
+        try await change("claim a run for slot \(slot)", order: .claims) { [coordinator] connection in
+            // Whoever takes parts out of use, reserves or limits is done before, or sees this claim.
+            try connection.holdShared(.admission)
             guard let known = try connection.firstRow("SELECT * FROM slot WHERE name = ?", [.text(slot)]) else {
                 throw StoreError.unknownSlot(name: slot)
             }
@@ -78,7 +80,7 @@ extension Store {
             reservations: try reservations(of: name, now: now, connection),
             openAttempt: nil
         )
-        let limits = try usedLimits(connection)
+        let limits = try usedLimitsForClaim(connection)
         var eligible: [WaitingLane] = []
         var admitted: [Int64: [String]] = [:]
         for row in rows {
@@ -202,12 +204,16 @@ extension Store {
                 [.integer(now), .integer(open.number)]
             )
             try Self.move(open.run, .accepted, now: now, connection)
+            try connection.execute(
+                "UPDATE slot SET declines = 0 WHERE name = ? AND declines > 0",
+                [.text(open.slot)]
+            )
             return true
         }
     }
 
     /// The agent does not take the attempt: nothing was executed, so no entry is recorded, and the run waits again.
-    /// The epoch stays used.
+    /// The epoch stays used. Too many in a row for the slot's own reasons quarantine it.
     /// - Returns: false when the attempt was not waiting for an answer under this epoch.
     @discardableResult
     package func decline(
@@ -226,6 +232,7 @@ extension Store {
                 [.json(cause), .integer(now), .integer(open.number)]
             )
             try Self.move(open.run, .declined, now: now, connection)
+            try Self.judgeDecline(open.slot, cause, now: now, connection)
             return true
         }
     }

@@ -32,7 +32,7 @@ extension Store {
         length: Int64,
         live: [String: String] = [:]
     ) async throws(StoreError) -> Holdings {
-        try await change("hold hosts") { connection in
+        try await change("hold hosts", order: .holdings) { connection in
             try connection.holdExclusively(.holdings)
             let now = try Self.databaseNow(connection)
             try connection.execute(
@@ -77,7 +77,7 @@ extension Store {
     /// Gives up all that a coordinator holds, so that the others need not wait for the end of its time.
     /// - Throws: `StoreError`
     package func letGo(coordinator: String) async throws(StoreError) {
-        try await change("let go of hosts") { connection in
+        try await change("let go of hosts", order: .holdings) { connection in
             try connection.execute(
                 "UPDATE host SET holder = NULL, held_until = 0 WHERE holder = ?",
                 [.text(coordinator)]

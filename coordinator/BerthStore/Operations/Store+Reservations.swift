@@ -24,7 +24,8 @@ extension Store {
         if let label, !Self.isLabel(label) {
             throw .invalidSubmission(problem: "\(label.debugDescription) is no label: write it as key:value")
         }
-        return try await change("reserve slot \(slot)") { connection in
+        return try await change("reserve slot \(slot)", order: .admission) { connection in
+            try connection.holdExclusively(.admission)
             guard try connection.firstRow("SELECT 1 FROM slot WHERE name = ?", [.text(slot)]) != nil else {
                 throw StoreError.unknownSlot(name: slot)
             }
@@ -129,7 +130,8 @@ extension Store {
         if subject == .label, !Self.isLabel(name) {
             throw .invalidSubmission(problem: "\(name.debugDescription) is no label: write it as key:value")
         }
-        try await change("limit \(subject.rawValue) \(name)") { connection in
+        try await change("limit \(subject.rawValue) \(name)", order: .admission) { connection in
+            try connection.holdExclusively(.admission)
             try connection.execute(
                 "DELETE FROM run_limit WHERE subject = ? AND name = ?",
                 [.text(subject.rawValue), .text(name)]
@@ -155,6 +157,13 @@ extension Store {
     /// All limits with what is used of them.
     package func limits() async throws(StoreError) -> [UsedLimit] {
         try await look("list limits") { try Self.usedLimits($0) }
+    }
+
+    /// The limits with what is used of them, for who is about to use one more: another such one waits.
+    static func usedLimitsForClaim(_ connection: any StoreConnection) throws -> [UsedLimit] {
+        guard try connection.firstRow("SELECT 1 FROM run_limit LIMIT 1") != nil else { return [] }
+        try connection.holdExclusively(.limits)
+        return try usedLimits(connection)
     }
 
     static func usedLimits(_ connection: any StoreConnection) throws -> [UsedLimit] {

@@ -24,7 +24,7 @@ extension Store {
             )?.optionalText("agent_key")
         }
         let signer = pinned.flatMap { ReportSignature.isValid(report, by: $0) ? $0 : nil }
-        return try await change(operation) { connection in
+        return try await change(operation, order: .ledgers) { connection in
             guard let row = try Self.attemptRow(number, connection),
                 UInt64(exactly: try row.integer("epoch")) == report.epoch, try row.text("host") == host,
                 RecordID.run.text(try row.integer("run")) == report.run
@@ -57,7 +57,7 @@ extension Store {
         cause: OutcomeCause,
         now: Int64
     ) async throws(StoreError) -> Bool {
-        try await change("give attempt \(attempt) up") { [coordinator] connection in
+        try await change("give attempt \(attempt) up", order: .ledgers) { [coordinator] connection in
             guard let open = try Self.openAttempt(attempt, epoch: epoch, connection),
                 let row = try Self.attemptRow(open.number, connection)
             else { return false }
@@ -134,10 +134,10 @@ extension Store {
     private static func attemptRow(_ number: Int64, _ connection: any StoreConnection) throws -> DatabaseRow? {
         try connection.firstRow(
             """
-            SELECT attempt.*, attempt.state AS attempt_state, run.state AS run_state, run.batch, run.cancel_requested, run.expire_requested,
+            SELECT attempt.*, attempt.state AS attempt_state, run.state AS run_state, run.batch, batch.submitter, run.cancel_requested, run.expire_requested,
                 run.pins AS pins_number, pins.bytes AS pins, device.agent_key
             FROM attempt JOIN run ON run.number = attempt.run JOIN pins ON pins.number = run.pins
-            JOIN device ON device.identity = attempt.device
+            JOIN batch ON batch.number = run.batch JOIN device ON device.identity = attempt.device
             WHERE attempt.number = ?
             \(connection.dialect.forUpdate(of: "attempt", "run"))
             """,
@@ -216,7 +216,8 @@ extension Store {
             checks: ending.checks,
             evidence: ending.evidence,
             signature: ending.signature,
-            deciding: ending.outcome.decides
+            deciding: ending.outcome.decides,
+            purpose: try row.text("submitter") == Eligibility.healthCheckSubmitter ? LedgerEntry.healthCheck : nil
         )
         let bytes = try CanonicalJSON.encode(entry)
         try connection.execute(
@@ -232,7 +233,7 @@ extension Store {
         )
     }
 
-    /// Whether equal pins have ended the other way, in whatever batches.
+    /// Whether equal pins have ended the other way, in whatever batches but health checks, whose slots are in doubt.
     private static func isContradicted(
         _ outcome: Outcome,
         pins: DatabaseValue,
@@ -241,8 +242,12 @@ extension Store {
         guard outcome.decides else { return false }
         let other: Outcome = outcome == .passed ? .failed : .passed
         return try connection.firstRow(
-            "SELECT 1 FROM ledger_entry WHERE deciding = 1 AND pins = ? AND outcome = ? LIMIT 1",
-            [pins, .text(other.rawValue)]
+            """
+            SELECT 1 FROM ledger_entry JOIN run ON run.number = ledger_entry.run JOIN batch ON batch.number = run.batch
+            WHERE ledger_entry.deciding = 1 AND ledger_entry.pins = ? AND ledger_entry.outcome = ?
+                AND batch.submitter <> ? LIMIT 1
+            """,
+            [pins, .text(other.rawValue), .text(Eligibility.healthCheckSubmitter)]
         ) != nil
     }
 

@@ -5,8 +5,18 @@ import SQLiteDatabase
 extension Store {
     /// After so many attempts in a row that speak against a slot it is quarantined.
     package static let failureLimit: Int64 = 3
+    /// After so many assignments in a row that it declined for reasons of its own a slot is quarantined.
+    package static let declineLimit: Int64 = 5
     /// How long a quarantined slot waits from one health check to the next, in milliseconds.
     package static let healthCheckPause: Int64 = 10 * 60 * 1000
+
+    /// What is to show whether a quarantined slot works again.
+    package struct HealthCheck: Sendable {
+        package let slot: String
+        package let pins: Pins
+        /// Names this check, so that it is submitted once.
+        package let key: String
+    }
 
     /// Takes a part of the farm out of use; what runs there goes on to its end.
     /// - Throws: `StoreError.unknownHost`, `.unknownSlot`
@@ -17,7 +27,8 @@ extension Store {
         actor: String,
         now: Int64
     ) async throws(StoreError) -> ServiceState {
-        try await change("take \(scope) out of use") { connection in
+        try await change("take \(scope) out of use", order: .admission) { connection in
+            try connection.holdExclusively(.admission)
             try Self.requireKnown(scope, connection)
             let service = ServiceState(scope: scope, state: state, reason: reason, actor: actor, since: now)
             try Self.put(service, connection)
@@ -38,7 +49,7 @@ extension Store {
                 [.text(scope.kind), .text(scope.name)]
             )
             if case .slot(let name) = scope {
-                try connection.execute("UPDATE slot SET failures = 0 WHERE name = ?", [.text(name)])
+                try connection.execute("UPDATE slot SET failures = 0, declines = 0 WHERE name = ?", [.text(name)])
             }
             let former = try row.map(Self.serviceState)
             if let former {
@@ -59,24 +70,30 @@ extension Store {
     }
 
     /// Quarantined slots that are due for a health check, each with pins that passed on its platform and system before.
-    /// Marks them as checked.
-    package func dueHealthChecks(now: Int64) async throws(StoreError) -> [(slot: String, pins: Pins)] {
+    /// Marks them as checked, so that one coordinator does it, and gives each check a key of its own.
+    package func dueHealthChecks(now: Int64) async throws(StoreError) -> [HealthCheck] {
         try await change("look for slots to be checked") { connection in
             let due = try connection.rows(
                 """
-                SELECT slot.* FROM service_state JOIN slot ON slot.name = service_state.name
+                SELECT slot.*, service_state.since, coalesce(service_state.checked_at, service_state.since) AS last
+                FROM service_state JOIN slot ON slot.name = service_state.name
                 WHERE service_state.kind = 'slot' AND service_state.state = 'quarantined'
                     AND coalesce(service_state.checked_at, service_state.since) <= ?
                 """,
                 [.integer(now - Self.healthCheckPause)]
             )
-            var checks: [(slot: String, pins: Pins)] = []
+            var checks: [HealthCheck] = []
             for slot in due {
                 let name = try slot.text("name")
-                try connection.execute(
-                    "UPDATE service_state SET checked_at = ? WHERE kind = 'slot' AND name = ?",
-                    [.integer(now), .text(name)]
+                let last = try slot.integer("last")
+                let isMine = try connection.execute(
+                    """
+                    UPDATE service_state SET checked_at = ? WHERE kind = 'slot' AND name = ? AND state = 'quarantined'
+                        AND coalesce(checked_at, since) = ?
+                    """,
+                    [.integer(now), .text(name), .integer(last)]
                 )
+                guard isMine == 1 else { continue }
                 let waits = try connection.firstRow(
                     """
                     SELECT 1 FROM lane JOIN requirement_class AS class ON class.number = lane.class
@@ -97,7 +114,8 @@ extension Store {
                 for row in known {
                     let pins = try row.json(Pins.self, "bytes")
                     guard pins.platform == offer.platform, pins.os == offer.os else { continue }
-                    checks.append((name, pins))
+                    let since = try slot.integer("since")
+                    checks.append(HealthCheck(slot: name, pins: pins, key: "\(name) \(since) \(last)"))
                     break
                 }
             }
@@ -135,13 +153,47 @@ extension Store {
             [.text(slot)]
         )?.integer(0)
         guard let failures, failures >= failureLimit else { return }
+        try quarantine(
+            slot,
+            "\(failures) attempts in a row proved nothing here, the last one: \(cause?.description ?? "no cause")",
+            now: now,
+            connection
+        )
+    }
+
+    /// Counts what a slot declines for reasons of its own.
+    static func judgeDecline(
+        _ slot: String,
+        _ cause: OutcomeCause,
+        now: Int64,
+        _ connection: any StoreConnection
+    ) throws {
+        guard DeclineBlame.isSlots(cause) else { return }
+        let declines = try connection.firstRow(
+            "UPDATE slot SET declines = declines + 1 WHERE name = ? RETURNING declines",
+            [.text(slot)]
+        )?.integer(0)
+        guard let declines, declines >= declineLimit else { return }
+        try quarantine(
+            slot,
+            "\(declines) assignments in a row were declined here, the last one: \(cause)",
+            now: now,
+            connection
+        )
+    }
+
+    /// Takes a slot out of use until a health check passes, unless it is out of use already.
+    private static func quarantine(
+        _ slot: String,
+        _ reason: String,
+        now: Int64,
+        _ connection: any StoreConnection
+    ) throws {
         let known = try connection.firstRow(
             "SELECT 1 FROM service_state WHERE kind = 'slot' AND name = ?",
             [.text(slot)]
         )
         guard known == nil else { return }
-        let reason =
-            "\(failures) attempts in a row proved nothing here, the last one: \(cause?.description ?? "no cause")"
         try put(
             ServiceState(scope: .slot(slot), state: .quarantined, reason: reason, actor: "the scheduler", since: now),
             connection

@@ -9,7 +9,7 @@ extension Store {
         guard hello.highestEpoch < 1 << 62 else {
             throw .epochOutOfRange(slot: hello.slot, epoch: hello.highestEpoch)
         }
-        try await change("record slot \(hello.slot)") { connection in
+        try await change("record slot \(hello.slot)", order: .requirements) { connection in
             guard try connection.firstRow("SELECT 1 FROM host WHERE name = ?", [.text(host)]) != nil else {
                 throw try Self.unknownHost(host, connection)
             }
