@@ -15,6 +15,11 @@ package final class DatabaseConnection {
         package var durable = true
         /// How long a call waits for another process's lock, in milliseconds.
         package var busyTimeoutMilliseconds: Int32 = 5_000
+        /// How much of the file is kept in memory, in KiB.
+        package var cacheKibibytes = 2_048
+        /// After how many pages in the write-ahead log the commit that adds the last also moves them into the file; 0 for
+        /// never, when another connection calls `checkpoint`.
+        package var checkpointPages = 1_000
 
         package init() {}
     }
@@ -75,7 +80,9 @@ package final class DatabaseConnection {
         sqlite3_extended_result_codes(pointer, 1)
         sqlite3_busy_timeout(pointer, options.busyTimeoutMilliseconds)
         try executeScript("PRAGMA foreign_keys = ON")
+        try executeScript("PRAGMA cache_size = -\(options.cacheKibibytes)")
         guard !options.readOnly else { return }
+        try executeScript("PRAGMA wal_autocheckpoint = \(options.checkpointPages)")
         if options.writeAheadLog { try executeScript("PRAGMA journal_mode = WAL") }
         try executeScript("PRAGMA synchronous = \(options.durable ? "FULL" : "OFF")")
     }

@@ -3,19 +3,33 @@ package struct Digest: Sendable, Hashable, Comparable, Codable, CustomStringConv
     /// The 64 hexadecimal digits.
     package let hex: String
 
+    private static let digits = Array("0123456789abcdef".utf8)
+    private static let prefix = Array("sha256:".utf8)
+
     /// Reads the written form; nil for anything else.
     package init?(_ text: some StringProtocol) {
-        guard text.hasPrefix("sha256:") else { return nil }
-        let hex = text.dropFirst(7)
-        guard hex.utf8.count == 64, hex.utf8.allSatisfy(Self.isHexDigit) else { return nil }
-        self.hex = String(hex)
+        // Over plain bytes: every claim, message and ledger entry reads some.
+        var text = String(text)
+        let hex = text.withUTF8 { bytes -> String? in
+            guard bytes.count == 71 else { return nil }
+            for index in 0..<7 where bytes[index] != Self.prefix[index] { return nil }
+            for index in 7..<71 where !Self.isHexDigit(bytes[index]) { return nil }
+            return String(decoding: bytes[7...], as: UTF8.self)
+        }
+        guard let hex else { return nil }
+        self.hex = hex
     }
 
     /// - Parameter bytes: the 32 bytes of a SHA-256 digest.
     package init(bytes: [UInt8]) {
         precondition(bytes.count == 32, "a SHA-256 digest has 32 bytes")
-        let digits = Array("0123456789abcdef")
-        hex = String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        hex = String(unsafeUninitializedCapacity: 64) { text in
+            for (index, byte) in bytes.enumerated() {
+                text[2 * index] = Self.digits[Int(byte >> 4)]
+                text[2 * index + 1] = Self.digits[Int(byte & 15)]
+            }
+            return 64
+        }
     }
 
     /// The 32 bytes.

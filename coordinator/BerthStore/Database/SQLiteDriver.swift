@@ -13,6 +13,8 @@ struct SQLiteDriver: StoreDriver {
         do {
             var options = DatabaseConnection.Options()
             options.readOnly = readOnly
+            // The queue and the slots are looked at for every claim.
+            options.cacheKibibytes = readOnly ? 16 << 10 : 64 << 10
             let connection = try DatabaseConnection(path: path, options: options)
             if let sizeLimit, !readOnly {
                 let pageSize = try connection.rows("PRAGMA page_size").first?.integer(0) ?? 4096
