@@ -10,7 +10,7 @@ struct WorkQueueTests {
         var name: String { "doubtful" }
         var isShared: Bool { false }
         func connect(readOnly: Bool) throws(StoreError) -> any StoreSession { Session() }
-        func listen(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {}
+        func attend(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {}
 
         final class Session: StoreSession {
             private let inner = try? SQLiteDriver(path: ":memory:", sizeLimit: nil).connect(readOnly: false)

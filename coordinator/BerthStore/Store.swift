@@ -24,6 +24,9 @@ package final class Store: Sendable {
     /// reader; never ends by itself.
     package let notices: AsyncStream<StoreNotice?>
     private let tell: AsyncStream<StoreNotice?>.Continuation
+    // Finished when the thread beside the queues has ended; nothing is ever sent.
+    private let attendance: AsyncStream<Void>
+    private let attended: AsyncStream<Void>.Continuation
 
     private init(_ driver: any StoreDriver, _ coordinator: String?) {
         self.driver = driver
@@ -31,6 +34,7 @@ package final class Store: Sendable {
         changes = WorkQueue(driver, writing: true, threads: 1)
         looks = WorkQueue(driver, writing: false, threads: Self.readers)
         (notices, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
+        (attendance, attended) = AsyncStream.makeStream()
     }
 
     /// Whether several coordinators may work on the database at once.
@@ -69,19 +73,20 @@ package final class Store: Sendable {
             }
         }
         let store = Store(driver, coordinator)
-        if driver.isShared { store.listen() }
+        store.attend()
         return store
     }
 
-    private func listen() {
-        Threads.detach(name: "berth store notices") { [self] in
-            driver.listen(
+    private func attend() {
+        Threads.detach(name: "berth store beside") { [self] in
+            driver.attend(
                 isClosed: { isClosed.load(ordering: .relaxed) },
                 deliver: { notice in
                     // What did not fit is missed.
                     if case .dropped = tell.yield(notice) { tell.yield(nil) }
                 }
             )
+            attended.finish()
         }
     }
 
@@ -102,6 +107,8 @@ package final class Store: Sendable {
         isClosed.store(true, ordering: .relaxed)
         await changes.close()
         await looks.close()
+        // Whoever closes the file last removes its log; a server does not care.
+        if !driver.isShared { for await _ in attendance {} }
         tell.finish()
     }
 

@@ -44,7 +44,7 @@ struct PostgresDriver: StoreDriver {
         return connection
     }
 
-    func listen(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {
+    func attend(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {
         var isTold = false
         while !isClosed() {
             do {

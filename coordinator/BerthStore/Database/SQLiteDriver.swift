@@ -1,3 +1,4 @@
+import Foundation
 import SQLiteDatabase
 
 /// One file on this machine, for one coordinator.
@@ -15,6 +16,7 @@ struct SQLiteDriver: StoreDriver {
             options.readOnly = readOnly
             // The queue and the slots are looked at for every claim.
             options.cacheKibibytes = readOnly ? 16 << 10 : 64 << 10
+            options.checkpointPages = Self.writersCheckpointPages
             let connection = try DatabaseConnection(path: path, options: options)
             if let sizeLimit, !readOnly {
                 let pageSize = try connection.rows("PRAGMA page_size").first?.integer(0) ?? 4096
@@ -26,7 +28,31 @@ struct SQLiteDriver: StoreDriver {
         }
     }
 
-    func listen(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {}
+    /// Moves the write-ahead log into the file beside the writer, whose callers would all wait for it.
+    func attend(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void) {
+        var connection: DatabaseConnection?
+        while !isClosed() {
+            Thread.sleep(forTimeInterval: Self.checkpointPause)
+            var status = stat()
+            guard stat("\(path)-wal", &status) == 0, status.st_size > Self.checkpointBytes else { continue }
+            do {
+                let opened = try connection ?? DatabaseConnection(path: path)
+                connection = opened
+                _ = try opened.checkpoint()
+            } catch {
+                // The writer, which then does this itself, meets the same and says so to its callers.
+                connection = nil
+                Thread.sleep(forTimeInterval: 1)
+            }
+        }
+    }
+
+    /// How long the log is left alone between two looks at it, in seconds.
+    private static let checkpointPause = 0.1
+    /// A log that is longer is moved into the file.
+    private static let checkpointBytes = 4 << 20
+    /// How many pages the log has when the writer moves it itself: it goes on growing as long as nobody pauses.
+    private static let writersCheckpointPages = 8_000
 }
 
 /// A connection to the file.

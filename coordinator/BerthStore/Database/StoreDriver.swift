@@ -12,12 +12,12 @@ protocol StoreDriver: Sendable {
     /// Whether several coordinators may work on this database at once.
     var isShared: Bool { get }
 
-    /// Waits for what other coordinators tell, and hands it over until the store is closed. Returns at once where there
-    /// are no others.
+    /// What goes on beside the store's threads until it is closed: hands over what other coordinators tell, and keeps the
+    /// database in order.
     /// - Parameters:
     ///   - isClosed: whether to come back.
     ///   - deliver: takes each notice; `nil` says that some may have been missed.
-    func listen(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void)
+    func attend(isClosed: @Sendable () -> Bool, deliver: @Sendable (StoreNotice?) -> Void)
 }
 
 /// A connection that runs transactions, one after the other, on the thread that has it.
