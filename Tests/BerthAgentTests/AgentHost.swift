@@ -46,17 +46,25 @@ final class AgentHost: Sendable {
         chmod(root + "/tools/wrapped", 0o755)
     }
 
-    /// Starts the slot's agent and returns when it takes connections, or when it has ended.
+    /// Starts the slot's agent, by way of another program if one is given, and returns when it takes connections, or when
+    /// it has ended.
     @discardableResult
-    func serve(_ more: [String] = [], wrapped: Bool = false, waits: Bool = true) async throws -> ChildProcess {
+    func serve(
+        _ more: [String] = [],
+        by program: [String] = [],
+        wrapped: Bool = false,
+        waits: Bool = true
+    ) async throws -> ChildProcess {
         unlink(sockets + "/sim-1.sock")
+        let words =
+            program + [
+                Products.path("berth-agent"), "serve", "--slot", "sim-1", "--state", state, "--sockets", sockets,
+                "--cache", cache, "--xcrun", root + (wrapped ? "/tools/wrapped" : "/tools/xcrun"),
+            ] + more
         let process = try ChildProcess.spawn(
             ProcessSpecification(
-                executable: Products.path("berth-agent"),
-                arguments: [
-                    "serve", "--slot", "sim-1", "--state", state, "--sockets", sockets, "--cache", cache,
-                    "--xcrun", root + (wrapped ? "/tools/wrapped" : "/tools/xcrun"),
-                ] + more,
+                executable: words[0],
+                arguments: Array(words.dropFirst()),
                 environment: environment,
                 standardError: .appendingFile(root + "/agent.log")
             )

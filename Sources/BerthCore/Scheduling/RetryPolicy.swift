@@ -38,8 +38,8 @@ package enum RetryClass: String, Sendable, Hashable, Codable, CaseIterable {
 
     private static let inputCauses: Set<String> = ["build-refused", "signing-refused", "launch-denied"]
     private static let farmCauses: Set<String> = [
-        "agent-stopped", "agent-died", "lease-lost", "journal-unwritable", "disk-full", "archive-unusable",
-        "transfer-refused", "preparation-timeout", "host-failure",
+        "agent-stopped", "agent-died", "lease-lost", "journal-unwritable", "disk-full", "state-unwritable",
+        "archive-unusable", "transfer-refused", "preparation-timeout", "host-failure",
     ]
 
     /// Whether it speaks against the slot on which it happened, so that too many in a row take it out of use.

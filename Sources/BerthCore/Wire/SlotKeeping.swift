@@ -46,6 +46,8 @@ package struct KeptDevice: Sendable, Hashable, Codable {
     package let until: Int64?
     /// Bytes on the host's disk, measured when it was put away.
     package let size: Int64?
+    /// Why the attempt's evidence is neither on the host's disk nor with the coordinator; absent when it is.
+    package let evidence: OutcomeCause?
 
     package init(
         udid: String,
@@ -58,7 +60,8 @@ package struct KeptDevice: Sendable, Hashable, Codable {
         cause: OutcomeCause? = nil,
         since: Int64,
         until: Int64? = nil,
-        size: Int64? = nil
+        size: Int64? = nil,
+        evidence: OutcomeCause? = nil
     ) {
         self.udid = udid
         self.stage = stage
@@ -71,6 +74,7 @@ package struct KeptDevice: Sendable, Hashable, Codable {
         self.since = since
         self.until = until
         self.size = size
+        self.evidence = evidence
     }
 }
 

@@ -56,6 +56,9 @@ struct DeviceListCommand: Command {
         if let since = view.offlineSince {
             lines.append("\(view.device.udid) as it was at \(PlainText.time(since)), when \(view.slot) was cut off")
         }
+        if let evidence = view.device.evidence {
+            lines.append("\(view.device.udid) is kept without its attempt's evidence: \(evidence)")
+        }
         if let until = view.device.until, view.device.stage == .held {
             lines.append("\(view.device.udid) is cleaned by itself at \(PlainText.time(until))")
         }

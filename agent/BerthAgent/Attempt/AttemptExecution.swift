@@ -9,6 +9,8 @@ package actor AttemptExecution {
     package struct Settings: Sendable {
         package let driver: any DeviceDriver
         package let cache: BlobDirectory
+        /// The slot's state, which an attempt writes into.
+        package let state: StateFolder
         /// Folder for what an attempt needs while it runs.
         package let workFolder: String
         /// How long a launch may take to write its status file.
@@ -40,6 +42,8 @@ package actor AttemptExecution {
     /// The app that was launched last.
     var app: LaunchedApp?
     var launches: [AppLaunch] = []
+    /// Why the host's disk took nothing more at some time of the attempt.
+    private var shortage: DiskTrouble?
     /// Injected keychain faults that have not been ended.
     var faults: [KeychainFault] = []
 
@@ -126,6 +130,7 @@ package actor AttemptExecution {
                 )
             )
         }
+        lookForShortage()
         do {
             try Task.checkCancellation()
             try recorder.checkPermit()
@@ -135,6 +140,20 @@ package actor AttemptExecution {
             throw error
         }
         note(evaluation.goesOn ? nil : evaluation.conclusion.cause?.message)
+    }
+
+    /// What goes wrong on a full disk says nothing about a build, whatever it looks like.
+    private func lookForShortage() {
+        if shortage == nil { shortage = settings.state.trouble() }
+    }
+
+    private func judgeShortage() {
+        lookForShortage()
+        guard let shortage else { return }
+        switch control.reason {
+        case .timeout, nil: evaluation.recordShortage(shortage.cause)
+        case .cancelled, .leaseLost, .agentStopping: break
+        }
     }
 
     private func perform() async {
@@ -166,6 +185,7 @@ package actor AttemptExecution {
         case let error as JournalError: evaluation.recordFailure(.init("journal-unwritable", "\(error)"))
         case let error as SystemError:
             evaluation.recordFailure(.init(error.isDiskFull ? "disk-full" : "host-failure", "\(error)"))
+            if error.isDiskFull, shortage == nil { shortage = DiskTrouble(error) }
         default: evaluation.recordFailure(.init("host-failure", "\(error)"))
         }
     }
@@ -177,9 +197,13 @@ package actor AttemptExecution {
         pulse.expect("the attempt's evidence", within: ExecutorPulse.ownWork)
         await endLeftApp()
         await collect()
+        judgeShortage()
         try FinishedAttempt.judge(&evaluation, &evidence, steps: steps)
-        let ending = ending
-        if case .worthKeeping = ending, let device { await secureEvidence(expecting: device.udid) }
+        var ending = ending
+        if case .worthKeeping(let outcome, let cause, _) = ending, let device {
+            let trouble = await secureEvidence(expecting: device.udid)
+            ending = .worthKeeping(outcome, cause: cause, evidence: trouble?.cause)
+        }
         let preserved = await settle(ending)
         pulse.expect("the attempt's report", within: ExecutorPulse.ownWork)
         do {
@@ -206,13 +230,18 @@ package actor AttemptExecution {
         )
     }
 
-    /// All evidence is on disk before the device is put away for a person (E2).
-    private func secureEvidence(expecting udid: String) async {
+    /// All evidence is on disk before the device is put away for a person (E2). Where the disk does not take it the device
+    /// is kept all the same, as the evidence of last resort, and says so until disk or coordinator has the evidence.
+    /// - Returns: why the evidence is not on disk, or nil.
+    private func secureEvidence(expecting udid: String) async -> DiskTrouble? {
         do {
             try await secure(try finished(udid))
+            return nil
         } catch {
-            // The device is kept all the same; keeping the final report meets the same trouble, which ends the agent.
-            Self.log.error("cannot secure the evidence before the device is kept", ["error": "\(error)"])
+            let trouble = DiskTrouble(error)
+            Self.log.error("a device is kept whose evidence is not on disk", ["device": udid, "cause": "\(trouble)"])
+            settings.state.note(error)
+            return trouble
         }
     }
 
@@ -252,7 +281,7 @@ package actor AttemptExecution {
         let conclusion = evaluation.conclusion
         if conclusion.outcome == .passed { return .clean }
         guard shallPreserve(conclusion.outcome) else { return .abandoned }
-        return .worthKeeping(conclusion.outcome, cause: conclusion.cause?.code)
+        return .worthKeeping(conclusion.outcome, cause: conclusion.cause?.code, evidence: nil)
     }
 
     /// Puts the device away.

@@ -74,10 +74,15 @@ package protocol DeviceDriver: Sendable {
     /// Puts the device away after an attempt. `device` is nil when `prepare` did not come to its end.
     /// - Returns: the UDID of a device that is kept for a person, else nil.
     func settle(_ assignment: Assignment, device: PreparedDevice?, ending: DeviceEnding) async throws -> String?
+    /// The evidence of an attempt whose device is kept without it is on disk by now, or with the coordinator. Blocks for
+    /// as long as small files take.
+    func evidenceIsSafe(of attempt: String)
 }
 
 extension DeviceDriver {
     package var features: [String] { [] }
+
+    package func evidenceIsSafe(of attempt: String) {}
 
     package func reboot(_ device: PreparedDevice) async throws {
         throw DeviceToolError(.usage, verb: "reboot", details: "this kind of device cannot be rebooted by a case")
@@ -167,6 +172,7 @@ package enum DeviceEnding: Sendable, Hashable {
     case clean
     /// It was broken off, or nothing is to be learned from the device.
     case abandoned
-    /// It went wrong, and a person may want to look at the device; with the cause's code.
-    case worthKeeping(Outcome, cause: String?)
+    /// It went wrong, and a person may want to look at the device; with the cause's code, and why the attempt's evidence
+    /// is not on disk, if it is not.
+    case worthKeeping(Outcome, cause: String?, evidence: OutcomeCause?)
 }

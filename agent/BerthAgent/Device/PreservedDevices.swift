@@ -1,9 +1,11 @@
 import BerthCore
 import BerthSystem
 import Foundation
+import Synchronization
 
-/// Simulated devices that are kept after a failure until a person releases them: one small file for each.
-package struct PreservedDevices: Sendable {
+/// Simulated devices that are kept after a failure until a person releases them: one small file for each. What the disk
+/// does not take counts in memory, and goes there as soon as it can.
+package final class PreservedDevices: Sendable {
     /// What is kept and why.
     package struct Entry: Sendable, Hashable, Codable {
         package let udid: String
@@ -19,9 +21,14 @@ package struct PreservedDevices: Sendable {
         package var bundle: String?
         /// Bytes on disk when it was put away.
         package var size: Int64?
+        /// Why the attempt's evidence is not on disk, while it is not.
+        package var evidence: OutcomeCause?
     }
 
+    private static let log = Log(component: "simulators")
     private let folder: String
+    /// Entries that are not on disk as they are, by UDID.
+    private let unwritten = Mutex<[String: Entry]>([:])
 
     /// - Throws: `SystemError`
     package init(folder: String) throws {
@@ -29,9 +36,10 @@ package struct PreservedDevices: Sendable {
         try DurableFile.makeFolder(folder)
     }
 
-    /// All entries; an unreadable one counts too, under its file's name.
+    /// All entries; an unreadable one counts too, under its file's name. Blocks for as long as small files take.
     package func all() -> [Entry] {
-        Folders.names(in: folder).filter { $0.hasSuffix(".json") }.map { name in
+        let owed = unwritten.withLock { $0 }
+        let written = Folders.names(in: folder).filter { $0.hasSuffix(".json") }.map { name in
             let entry = try? CanonicalJSON.decode(
                 Entry.self,
                 from: DurableFile.read("\(folder)/\(name)", limit: 1 << 16),
@@ -40,23 +48,45 @@ package struct PreservedDevices: Sendable {
             return entry
                 ?? Entry(udid: String(name.dropLast(5)), attempt: "unknown", run: "unknown", since: 0, cause: nil)
         }
+        return written.filter { owed[$0.udid] == nil } + owed.values
     }
 
     /// Whether a device is kept.
-    package func holds(_ udid: String) -> Bool { access("\(folder)/\(udid).json", F_OK) == 0 }
+    package func holds(_ udid: String) -> Bool {
+        unwritten.withLock { $0[udid] != nil } || access("\(folder)/\(udid).json", F_OK) == 0
+    }
 
     /// Forgets a device that is gone.
     package func remove(_ udid: String) {
+        unwritten.withLock { $0[udid] = nil }
         unlink("\(folder)/\(udid).json")
     }
 
-    /// - Throws: `SystemError`
-    package func add(_ entry: Entry) throws {
-        try DurableFile.replace("\(folder)/\(entry.udid).json", with: try CanonicalJSON.encode(entry))
+    /// Notes a device, on disk when this returns or as soon as it can be. Blocks.
+    package func add(_ entry: Entry) {
+        unwritten.withLock { unwritten in
+            unwritten[entry.udid] = entry
+            do {
+                try Self.write(entry, in: folder)
+                unwritten[entry.udid] = nil
+            } catch {
+                Self.log.error("the note of a kept device is not on disk", ["device": entry.udid, "error": "\(error)"])
+            }
+        }
     }
 
-    /// Forgets devices whose folders are no longer in the set: somebody has released them.
+    /// Forgets devices whose folders are no longer in the set, since somebody has released them, and writes what could not
+    /// be written before. Blocks.
     package func prune(set: String) {
-        for entry in all() where access("\(set)/\(entry.udid)", F_OK) != 0 { unlink("\(folder)/\(entry.udid).json") }
+        for entry in all() where access("\(set)/\(entry.udid)", F_OK) != 0 { remove(entry.udid) }
+        unwritten.withLock { unwritten in
+            for entry in unwritten.values where (try? Self.write(entry, in: folder)) != nil {
+                unwritten[entry.udid] = nil
+            }
+        }
+    }
+
+    private static func write(_ entry: Entry, in folder: String) throws {
+        try DurableFile.replace("\(folder)/\(entry.udid).json", with: try CanonicalJSON.encode(entry))
     }
 }

@@ -148,8 +148,8 @@ extension SimulatorDriver: DeviceDriver {
         var known = device?.udid
         if known == nil { known = try await unfinished(assignment) }
         guard let udid = known else { return nil }
-        if case .worthKeeping(let outcome, let cause) = ending {
-            try await preserve(udid, after: assignment, outcome, cause: cause)
+        if case .worthKeeping(let outcome, let cause, let evidence) = ending {
+            await preserve(udid, after: assignment, outcome, cause: cause, evidence: evidence)
             return udid
         }
         try await simctl.shutdown(udid)

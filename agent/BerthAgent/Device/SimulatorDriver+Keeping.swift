@@ -21,7 +21,8 @@ extension SimulatorDriver {
                 outcome: entry.outcome,
                 cause: entry.cause.map { OutcomeCause($0, end) },
                 since: entry.since,
-                size: entry.size
+                size: entry.size,
+                evidence: entry.evidence
             )
         }
     }
@@ -59,7 +60,13 @@ extension SimulatorDriver {
     }
 
     /// Keeps an attempt's device: it is noted before anything else is done to it.
-    func preserve(_ udid: String, after assignment: Assignment, _ outcome: Outcome, cause: String?) async throws {
+    func preserve(
+        _ udid: String,
+        after assignment: Assignment,
+        _ outcome: Outcome,
+        cause: String?,
+        evidence: OutcomeCause?
+    ) async {
         var entry = PreservedDevices.Entry(
             udid: udid,
             attempt: assignment.attempt,
@@ -68,15 +75,23 @@ extension SimulatorDriver {
             cause: cause,
             outcome: outcome,
             caseName: assignment.caseDefinition.name,
-            bundle: assignment.builds.last?.description.bundleIdentifier
+            bundle: assignment.builds.last?.description.bundleIdentifier,
+            evidence: evidence
         )
-        try preserved.add(entry)
+        preserved.add(entry)
         do {
             try await simctl.shutdown(udid)
-        } catch let error as DeviceToolError {
+        } catch {
             Self.log.error("a preserved device is not shut down", ["device": udid, "error": "\(error)"])
         }
         entry.size = Folders.size(of: "\(simctl.set)/\(udid)")
-        try preserved.add(entry)
+        preserved.add(entry)
+    }
+
+    package func evidenceIsSafe(of attempt: String) {
+        for var entry in preserved.all() where entry.attempt == attempt && entry.evidence != nil {
+            entry.evidence = nil
+            preserved.add(entry)
+        }
     }
 }

@@ -185,19 +185,20 @@ extension DevicectlDriver: DeviceDriver {
         case .clean:
             // The exact cleanup is proved, so only the app is left. If it cannot be removed now, it is later.
             record.hasLaunched = false
-            try records.write(record)
-            try records.move(to: .due)
+            records.remember(record)
+            records.move(to: .due)
             try await removeApps(record)
             try records.write(nil)
             return nil
         case .abandoned:
-            try records.move(to: .due)
+            records.move(to: .due)
             return nil
-        case .worthKeeping(let outcome, let code):
+        case .worthKeeping(let outcome, let code, let evidence):
             record.outcome = outcome
-            try records.write(record)
+            record.evidence = evidence
+            records.remember(record)
             let cause = OutcomeCause(code ?? "failed", "attempt \(assignment.attempt) of run \(assignment.run)")
-            try records.move(to: .held, cause: cause, after: wish.hold)
+            records.move(to: .held, cause: cause, after: wish.hold)
             return tool.udid
         }
     }

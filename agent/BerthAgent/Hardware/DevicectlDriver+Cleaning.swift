@@ -81,7 +81,7 @@ extension DevicectlDriver {
             return try records.write(nil)
         }
         Self.log.error("the phone cannot be proved clean", ["attempt": record.attempt, "cause": "\(cause)"])
-        try records.move(to: .quarantined, cause: cause, order: order?.id, after: retry)
+        records.move(to: .quarantined, cause: cause, order: order?.id, after: retry)
     }
 
     /// Has every build of the attempt delete exactly the attempt's items and list what is left, the new one first: each

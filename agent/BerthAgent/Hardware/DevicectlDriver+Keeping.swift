@@ -25,7 +25,8 @@ extension DevicectlDriver {
                 outcome: record.outcome,
                 cause: record.cause,
                 since: record.since,
-                until: record.until
+                until: record.until,
+                evidence: record.evidence
             )
         ]
     }
@@ -39,6 +40,12 @@ extension DevicectlDriver {
         }
         try await clean(record, order: ReleaseRequest.Order(unclean: order.unclean))
         return records.record.map { $0.cause ?? OutcomeCause("not-clean", "the phone is not proved clean") }
+    }
+
+    package func evidenceIsSafe(of attempt: String) {
+        guard var record = records.record, record.attempt == attempt, record.evidence != nil else { return }
+        record.evidence = nil
+        records.remember(record)
     }
 
     /// Nothing: every attempt looks at the phone before it touches it.

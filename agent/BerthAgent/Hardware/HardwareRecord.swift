@@ -39,6 +39,8 @@ package struct HardwareRecord: Sendable, Hashable, Codable {
     package var cause: OutcomeCause?
     /// The operator's order that led to the stage.
     package var order: String?
+    /// Why the attempt's evidence is not on disk, while it is not.
+    package var evidence: OutcomeCause?
 
     package init(_ assignment: Assignment) {
         attempt = assignment.attempt
@@ -56,10 +58,17 @@ package struct HardwareRecord: Sendable, Hashable, Codable {
     package var bundles: [String] { Array(Set(builds.map(\.description.bundleIdentifier))).sorted() }
 }
 
-/// The file of a slot's record, with its content in memory.
+/// The file of a slot's record, with its content in memory. What the disk does not take counts in memory, and goes there
+/// with the next look; the file then says that the attempt is running, so that a new agent cleans the phone.
 package final class HardwareRecordFile: Sendable {
     package let path: String
-    private let content: Mutex<HardwareRecord?>
+    private struct Content {
+        var record: HardwareRecord?
+        var isWritten = true
+    }
+
+    private static let log = Log(component: "phone")
+    private let content: Mutex<Content>
 
     /// Reads the record of a state folder.
     /// - Throws: `AgentFailure` of status `damagedState`, `SystemError`
@@ -68,28 +77,52 @@ package final class HardwareRecordFile: Sendable {
         do {
             let bytes = try DurableFile.read(path, limit: 1 << 20)
             let record = try CanonicalJSON.decode(HardwareRecord.self, from: bytes, document: "hardware.json")
-            content = Mutex(record)
+            content = Mutex(Content(record: record))
         } catch let error as SystemError where error.code == ENOENT {
-            content = Mutex(nil)
+            content = Mutex(Content())
         } catch let error as FormatError {
             throw AgentFailure(.damagedState, "\(path): \(error); it is kept as it is")
         }
     }
 
-    package var record: HardwareRecord? { content.withLock { $0 } }
+    package var record: HardwareRecord? {
+        content.withLock { content in
+            if !content.isWritten, let record = content.record {
+                content.isWritten = (try? save(record)) != nil
+            }
+            return content.record
+        }
+    }
 
     /// Writes a record, or removes it. Blocks.
     /// - Throws: `SystemError`, `EncodingError`; the old one then still stands.
     package func write(_ record: HardwareRecord?) throws {
         try content.withLock { content in
             if let record {
-                try DurableFile.replace(path, with: try CanonicalJSON.encode(record))
+                try save(record)
             } else {
                 unlink(path)
                 try DurableFile.synchronizeFolder(of: path)
             }
-            content = record
+            content = Content(record: record)
         }
+    }
+
+    /// Takes in what has become of the attempt's phone; on disk when this returns or as soon as it can be. Blocks.
+    package func remember(_ record: HardwareRecord) {
+        content.withLock { content in
+            content = Content(record: record)
+            do {
+                try save(record)
+            } catch {
+                content.isWritten = false
+                Self.log.error("what has become of the phone cannot be written", ["path": path, "error": "\(error)"])
+            }
+        }
+    }
+
+    private func save(_ record: HardwareRecord) throws {
+        try DurableFile.replace(path, with: try CanonicalJSON.encode(record))
     }
 
     /// Moves the record to another stage.
@@ -98,19 +131,18 @@ package final class HardwareRecordFile: Sendable {
     ///   - cause: why.
     ///   - order: the ID of the operator's order that it answers.
     ///   - delay: when something shall happen by itself; nil: never.
-    /// - Throws: `SystemError`, `EncodingError`
     package func move(
         to stage: HardwareRecord.Stage,
         cause: OutcomeCause? = nil,
         order: String? = nil,
         after delay: Duration? = nil
-    ) throws {
+    ) {
         guard var record else { return }
         record.stage = stage
         record.since = Timestamp.now().milliseconds
         record.until = delay.map { record.since + $0.components.seconds * 1000 }
         record.cause = cause
         record.order = order
-        try write(record)
+        remember(record)
     }
 }

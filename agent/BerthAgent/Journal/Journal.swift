@@ -107,6 +107,9 @@ package final class Journal: Sendable {
         }
     }
 
+    /// Whether something that counts is not on disk yet.
+    package var isBehind: Bool { contents.withLock { !$0.owed.isEmpty } }
+
     /// Writes what could not be written before. Blocks.
     /// - Throws: `SystemError` while it still cannot.
     package func catchUp() throws {

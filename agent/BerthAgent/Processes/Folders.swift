@@ -11,7 +11,13 @@ enum Folders {
         } catch {
             var status = stat()
             guard lstat(path, &status) != 0 else {
-                throw SystemError(operation: "remove (\(error.localizedDescription))", path: path, code: EIO)
+                let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+                let number = cause?.domain == NSPOSIXErrorDomain ? cause.map { Int32($0.code) } : nil
+                throw SystemError(
+                    operation: number == nil ? "remove (\(error.localizedDescription))" : "remove",
+                    path: path,
+                    code: number ?? EIO
+                )
             }
         }
     }

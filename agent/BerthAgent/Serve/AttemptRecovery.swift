@@ -21,7 +21,11 @@ enum AttemptRecovery {
             if let kept, kept.epoch == assignment.epoch {
                 if kept.preservedDevice != nil {
                     // The agent may have died between the evidence and the device.
-                    let ending = DeviceEnding.worthKeeping(kept.outcome, cause: kept.cause?.code)
+                    let ending = DeviceEnding.worthKeeping(
+                        kept.outcome,
+                        cause: kept.cause?.code,
+                        evidence: nil
+                    )
                     _ = try await parts.execution.driver.settle(assignment, device: nil, ending: ending)
                 }
                 try journal.append(.result(reference, kept.outcome))
@@ -34,6 +38,11 @@ enum AttemptRecovery {
             }
         }
         try await parts.execution.driver.clean()
+        for reference in journal.state.unacknowledged where try parts.results.report(reference.attempt) == nil {
+            // The coordinator had it, and a full disk kept the journal from saying so.
+            log.notice("a result that was journaled is gone; it is not sent again", ["attempt": reference.attempt])
+            journal.remember(.acknowledged(reference, .unknown))
+        }
         try parts.results.forgetAll(besides: Set(journal.state.unacknowledged.map(\.attempt)))
         try Folders.remove(workFolder)
         try DurableFile.makeFolder(workFolder)

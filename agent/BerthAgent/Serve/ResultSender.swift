@@ -80,18 +80,17 @@ final class ResultSender: @unchecked Sendable {
             return true
         }
         for digest in [report.evidence] + Set(report.files.map(\.digest)).sorted() {
-            let file = try results.open(digest, of: attempt.attempt)
-            var offset: UInt64 = 0
-            while true {
-                let part = try file.read(upTo: Frame.chunkSize)
-                if part.isEmpty, offset > 0 { break }
-                let chunk = Chunk(digest: digest, offset: offset, bytes: part)
+            let bytes = try results.blob(digest, of: attempt.attempt)
+            var offset = 0
+            // An empty blob has one chunk too.
+            repeat {
+                let part = bytes[offset..<min(offset + Frame.chunkSize, bytes.count)]
+                let chunk = Chunk(digest: digest, offset: UInt64(offset), bytes: Array(part))
                 guard queue.put(Frame(type: .chunk, route: slot, payload: chunk.payload), lane: Self.lane) else {
                     return false
                 }
-                if part.isEmpty { break }
-                offset += UInt64(part.count)
-            }
+                offset += part.count
+            } while offset < bytes.count
         }
         return queue.put(try HostMessage.result(report).frame(route: slot), lane: Self.lane)
     }

@@ -20,7 +20,7 @@ package enum ServeCommand {
         do {
             try await serve(options, signals)
         } catch {
-            throw failure(error)
+            throw failure(error, state: options.state)
         }
     }
 
@@ -30,7 +30,7 @@ package enum ServeCommand {
             throw AgentFailure(.usage, "--kind \(Platform.standIn.rawValue): there are simulator and hardware")
         }
         try hooks.begin()
-        try DurableFile.makeFolder(options.state, lasting: true)
+        try StateFolder.require(options.state)
         try DurableFile.makeFolder(options.sockets)
         let journalPath = options.state + "/journal"
         let lockPath = try lockPath(options)
@@ -163,14 +163,20 @@ package enum ServeCommand {
         }
     }
 
-    private static func failure(_ error: any Error) -> AgentFailure {
+    private static func failure(_ error: any Error, state: String) -> AgentFailure {
         switch error {
         case let failure as AgentFailure: failure
         case let error as JournalError:
             AgentFailure(error.isDamage ? .damagedState : .disk, "\(error)")
         case let error as FormatError: AgentFailure(.damagedState, "\(error)")
-        case let error as DeviceToolError: AgentFailure(.toolUnavailable, "\(error)")
-        default: AgentFailure(.disk, "\(DiskTrouble(error))")
+        case let error as DeviceToolError:
+            // The tool's words for a full disk are its own.
+            if let trouble = StateFolder.look(state) {
+                AgentFailure(.disk, "\(trouble), then start the agent again (\(error))")
+            } else {
+                AgentFailure(.toolUnavailable, "\(error)")
+            }
+        default: AgentFailure(.disk, "\(DiskTrouble(error)), then start the agent again")
         }
     }
 }

@@ -163,7 +163,7 @@ extension SlotAgent {
             old?.sender.end()
         }
         // Only now: a result that was kept meanwhile has either found the new channel or is in the journal.
-        for attempt in parts.journal.state.unacknowledged { sender.add(attempt) }
+        for attempt in undelivered { sender.add(attempt) }
         sender.start()
         Self.log.notice("the channel is open", ["coordinator": hello.coordinator, "term": "\(hello.term)"])
     }

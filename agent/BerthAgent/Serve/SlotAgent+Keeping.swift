@@ -11,7 +11,7 @@ extension SlotAgent {
         let isRunning = state.withLock { $0.running != nil }
         return SlotKeeping(
             devices: driver.kept(),
-            refusal: parts.manualWork.refusal ?? (isRunning ? nil : driver.refusal()),
+            refusal: parts.manualWork.refusal ?? parts.state.trouble()?.refusal ?? (isRunning ? nil : driver.refusal()),
             places: parts.places
         )
     }

@@ -22,13 +22,16 @@ extension SlotAgent.Parts {
         statusTimeout: Duration,
         hooks: HarnessHooks
     ) throws {
+        let state = StateFolder(path: places.state, journal: journal)
         self.init(
             slot: places.slot,
             journal: journal,
             results: try PendingResults(folder: places.state + "/results"),
+            state: state,
             execution: AttemptExecution.Settings(
                 driver: driver,
                 cache: cache,
+                state: state,
                 workFolder: Self.workFolder(places.state),
                 statusTimeout: statusTimeout
             ),

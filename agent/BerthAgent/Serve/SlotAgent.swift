@@ -12,6 +12,8 @@ package final class SlotAgent: Sendable {
         package let slot: String
         package let journal: Journal
         package let results: PendingResults
+        /// The folder that all of it lies in.
+        package let state: StateFolder
         package let execution: AttemptExecution.Settings
         package let features: [String]
         /// Signs reports.
@@ -119,6 +121,8 @@ package final class SlotAgent: Sendable {
             } catch {
                 let cause = OutcomeCause("journal-unwritable", "\(error)")
                 Self.log.error("declined", ["attempt": assignment.attempt, "error": "\(error)"])
+                parts.state.note(error)
+                tellKeeping()
                 return send(.declined(Declination(attempt: reference.attempt, epoch: reference.epoch, cause: cause)))
             }
             start(assignment, reference)
@@ -133,8 +137,11 @@ package final class SlotAgent: Sendable {
             isBusy: state.withLock { $0.running != nil || $0.isStopping },
             cache: parts.execution.cache
         )
-        let check = AssignmentCheck.refusal(assignment, situation)
-        if let cause = check ?? parts.manualWork.refusal ?? parts.execution.driver.refusal() { return cause }
+        if let cause = AssignmentCheck.refusal(assignment, situation) ?? parts.manualWork.refusal
+            ?? parts.state.trouble()?.refusal ?? parts.execution.driver.refusal()
+        {
+            return cause
+        }
         guard !state.withLock({ $0.lease.isOver(at: .now) }) else {
             return OutcomeCause(
                 "lease-over",
@@ -174,7 +181,7 @@ package final class SlotAgent: Sendable {
             pulse: pulse,
             control: control,
             endIfOverdue: { self.endIfOverdue(at: .now) },
-            secure: { try await self.secure($0) },
+            secure: { try await self.write($0) },
             progress: { self.send(.progress($0)) }
         )
         state.withLock { state in
@@ -192,62 +199,9 @@ package final class SlotAgent: Sendable {
             let finished = try await execution.run()
             try await keep(finished)
         } catch {
-            // Without a kept result the attempt is not ended: the next start reports it as died.
+            // Without a result the attempt is not ended: the next start reports it as died.
             fail(AgentFailure(.disk, "the result of \(reference.attempt) cannot be kept: \(error)"))
         }
-    }
-
-    /// Keeps a result, journals it, frees the slot and begins to send it.
-    func keep(_ finished: FinishedAttempt) async throws {
-        let report = finished.report
-        let reference = AttemptReference(attempt: report.attempt, epoch: report.epoch)
-        let parts = parts
-        try await Threads.run(name: "keep result") {
-            try parts.results.keep(try AgentKey.sign(report, with: parts.key), blobs: finished.blobs)
-            try parts.journal.append(.result(reference, report.outcome))
-        }
-        let sender = state.withLock { state in
-            if state.running?.reference == reference {
-                state.running = nil
-                state.lease.end()
-            }
-            return state.channel?.sender
-        }
-        // Before the result: the next attempt is not to be offered to a slot that takes none.
-        try await Threads.run(name: "look at what is kept") { self.tellKeeping() }
-        Self.log.notice(
-            "ended",
-            [
-                "attempt": report.attempt, "outcome": report.outcome.rawValue,
-                "cause": report.cause?.code ?? "none", "preserved": report.preservedDevice ?? "none",
-            ]
-        )
-        sender?.add(reference)
-    }
-
-    /// Puts a judged attempt's report and evidence on disk while its device is still as the attempt left it. Once that is
-    /// done, the device may be put away: a start after the agent's death finds the report.
-    private func secure(_ finished: FinishedAttempt) async throws {
-        let parts = parts
-        try await Threads.run(name: "secure evidence") {
-            try parts.results.keep(try AgentKey.sign(finished.report, with: parts.key), blobs: finished.blobs)
-        }
-    }
-
-    func recorded(_ acknowledgement: Acknowledgement) {
-        let reference = AttemptReference(attempt: acknowledgement.attempt, epoch: acknowledgement.epoch)
-        guard parts.journal.state.unacknowledged.contains(reference) else { return }
-        do {
-            try parts.journal.append(.acknowledged(reference, acknowledgement.filing))
-            try parts.results.forget(acknowledgement.attempt)
-        } catch {
-            Self.log.error("cannot forget a result", ["attempt": acknowledgement.attempt, "error": "\(error)"])
-        }
-        Self.log.info(
-            "acknowledged",
-            ["attempt": acknowledgement.attempt, "filing": acknowledgement.filing.rawValue]
-        )
-        state.withLock { $0.channel?.sender }?.acknowledged(reference)
     }
 
     func cancel(_ cancellation: Cancellation) {

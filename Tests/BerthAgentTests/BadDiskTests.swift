@@ -1,0 +1,213 @@
+import BerthArchive
+import BerthCore
+import BerthSystem
+import BerthTestSupport
+import Foundation
+import Testing
+
+@testable import BerthAgent
+
+/// An agent whose disk is full, read-only or somebody else's: it says so by name, loses nothing, and goes on by itself.
+@Suite(
+    .serialized,
+    .timeLimit(.minutes(8)),
+    .enabled(if: SmallDisk.isPossible, "disks can only be mounted, and folders given away, by root")
+)
+struct BadDiskTests {
+    private func builds(_ host: AgentHost, verify: String = "report") async throws -> [TestBuild] {
+        [
+            try await TestBuild.scripted("{}", version: "1.0", in: host.bundles),
+            try await TestBuild.scripted("{\"verify\": \"\(verify)\"}", version: "2.0", in: host.bundles),
+        ]
+    }
+
+    /// What heartbeats have vouched for since a message.
+    private func vouched(_ coordinator: CoordinatorEnd, after start: Int) -> [AttemptReference?] {
+        coordinator.messages.dropFirst(start).compactMap { message -> AttemptReference?? in
+            if case .heartbeat(let heartbeat) = message { .some(heartbeat.running) } else { nil }
+        }
+    }
+
+    @Test("a pass whose evidence finds no room is delivered from memory, whole; the slot is held until there is room")
+    func evidenceWithoutRoom() async throws {
+        try await AgentHost.run { host in
+            let disk = try SmallDisk(at: host.state + "/results", megabytes: 40)
+            defer { disk.unmount() }
+            let agent = try await host.serve()
+            let coordinator = try await host.attach()
+            #expect(try await coordinator.agentHello().keeping?.refusal == nil)
+            let builds = try await builds(host)
+            try await coordinator.upload(builds)
+            try coordinator.send(.assign(try TestAssignment.make("a-1", epoch: 1, builds: builds)), to: "sim-1")
+            try await coordinator.acceptance(of: "a-1")
+            try disk.fill()
+            let report = try await coordinator.report(of: "a-1")
+            #expect(report.outcome == .passed, "\(report)")
+            for file in report.files { #expect(coordinator.evidence[file.digest] != nil, "\(file.path) is missing") }
+            #expect(coordinator.evidence[report.evidence] != nil)
+            #expect(Folders.names(in: disk.path) == ["filler"])
+
+            // Until it is acknowledged the attempt stays the slot's, so that nobody takes it for lost.
+            let reference = AttemptReference(attempt: "a-1", epoch: 1)
+            let count = coordinator.messages.count
+            try await eventually("more heartbeats come") { vouched(coordinator, after: count).count >= 20 }
+            #expect(vouched(coordinator, after: count).allSatisfy { $0 == reference })
+            let held = try await coordinator.keeping { $0.refusal?.code == "disk-full" }
+            let words = held.refusal?.message ?? ""
+            #expect(words.contains(disk.path) && words.contains("make room"), "\(words)")
+            // A new coordinator gets it too.
+            _ = await coordinator.hangUp()
+            let second = try await host.attach(term: 2)
+            let hello = try await second.agentHello()
+            #expect(hello.running == reference && hello.keeping?.refusal?.code == "disk-full")
+            #expect(try await second.report(of: "a-1") == report)
+            try second.send(.recorded(Acknowledgement(attempt: "a-1", epoch: 1, filing: .recorded)), to: "sim-1")
+            try await eventually("the slot is free") { vouched(second, after: 0).last == .some(nil) }
+
+            try second.send(.assign(try TestAssignment.make("a-2", epoch: 2, builds: builds)), to: "sim-1")
+            #expect(try await second.declination(of: "a-2").cause.code == "disk-full")
+            disk.makeRoom()
+            _ = try await second.keeping { $0.refusal == nil }
+            #expect(try await host.perform(second, "a-3", 3, builds).outcome == .passed)
+            try await eventually("the result is forgotten") { Folders.names(in: disk.path).isEmpty }
+
+            kill(agent.pid, SIGKILL)
+            _ = await agent.wait()
+            _ = await second.hangUp()
+            try await host.serve()
+            let third = try await host.attach(term: 3)
+            let after = try await third.agentHello()
+            #expect(after.highestEpoch == 3 && after.unacknowledged.isEmpty && after.running == nil)
+        }
+    }
+
+    @Test("E2: a folder that becomes read-only blames no build; the device is kept, marked until the evidence is safe")
+    func readOnlyDuringAnAttempt() async throws {
+        try await AgentHost.run { host in
+            let agent = try await host.serve(["--status-timeout", "3"])
+            let coordinator = try await host.attach()
+            let builds = try await builds(host, verify: "hang")
+            try await coordinator.upload(builds)
+            try coordinator.send(.assign(try TestAssignment.make("a-1", epoch: 1, builds: builds)), to: "sim-1")
+            try await coordinator.progress(of: "a-1", to: "launch verify")
+            let mount = try ReadOnlyFolder(host.state)
+            defer { mount.end() }
+            let report = try await coordinator.report(of: "a-1")
+            #expect(report.outcome == .errored && report.cause?.code == "state-unwritable", "\(report)")
+            let words = report.cause?.message ?? ""
+            #expect(words.contains(host.state) && words.contains("Read-only") && words.contains("mount it writable"))
+            #expect(!report.checks.contains { $0.state == .broken })
+            let udid = try #require(report.preservedDevice)
+            let marked = try await coordinator.keeping { !$0.devices.isEmpty && $0.refusal != nil }
+            #expect(marked.refusal?.code == "state-unwritable")
+            #expect(marked.devices.map(\.udid) == [udid] && marked.devices.first?.evidence?.code == "state-unwritable")
+            for file in report.files { #expect(coordinator.evidence[file.digest] != nil, "\(file.path) is missing") }
+            try coordinator.send(.recorded(Acknowledgement(attempt: "a-1", epoch: 1, filing: .recorded)), to: "sim-1")
+            _ = try await coordinator.keeping { $0.devices.map(\.udid) == [udid] && $0.devices[0].evidence == nil }
+            try coordinator.send(.assign(try TestAssignment.make("a-2", epoch: 2, builds: builds)), to: "sim-1")
+            #expect(try await coordinator.declination(of: "a-2").cause.code == "state-unwritable")
+
+            mount.end()
+            _ = try await coordinator.keeping { $0.refusal == nil }
+            try await eventually("the kept device is noted") {
+                access("\(host.state)/preserved/\(udid).json", F_OK) == 0
+            }
+            kill(agent.pid, SIGKILL)
+            _ = await agent.wait()
+            _ = await coordinator.hangUp()
+            try await host.serve(["--status-timeout", "3"])
+            let second = try await host.attach(term: 2)
+            let hello = try await second.agentHello()
+            #expect(hello.unacknowledged.isEmpty && hello.running == nil)
+            #expect(hello.keeping?.devices.map(\.udid) == [udid])
+            #expect(try await host.simctl(["list", "-j"]).contains(udid))
+            let good = try await self.builds(host)
+            #expect(try await host.perform(second, "a-3", 3, good).outcome == .passed)
+        }
+    }
+
+    @Test("an agent does not start on a state folder that it cannot write: status 74, with place, cause and remedy")
+    func unusableAtTheStart() async throws {
+        try await AgentHost.run { host in
+            let mount = try ReadOnlyFolder(host.state)
+            defer { mount.end() }
+            let first = try await host.serve(waits: false)
+            #expect(await first.wait() == .exited(74))
+            #expect(host.log.contains("\(host.state): Read-only file system"), "\(host.log)")
+            #expect(host.log.contains("mount it writable, then start the agent again"))
+            mount.end()
+
+            // Root without its power over other users' files.
+            let weak = ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all"]
+            chown(host.state, 65534, 65534)
+            chmod(host.state, 0o700)
+            let second = try await host.serve(by: weak, waits: false)
+            #expect(await second.wait() == .exited(74))
+            #expect(host.log.contains("\(host.state): Permission denied"), "\(host.log)")
+            #expect(host.log.contains("give it to the agent's user root"))
+            chown(host.state, 0, 0)
+            try await host.serve(by: weak)
+            let coordinator = try await host.attach()
+            #expect(try await coordinator.agentHello().keeping?.refusal == nil)
+            // The same while it serves.
+            chown(host.state, 65534, 65534)
+            let held = try await coordinator.keeping { $0.refusal != nil }
+            #expect(held.refusal?.code == "state-unwritable" && held.refusal?.message.contains(host.state) == true)
+            chown(host.state, 0, 0)
+            _ = try await coordinator.keeping { $0.refusal == nil }
+            #expect(try await host.perform(coordinator, "a-1", 1, try await builds(host)).outcome == .passed)
+        }
+    }
+
+    @Test("a report that cannot be replaced leaves the earlier one, and one that cannot be kept leaves nothing")
+    func pendingResults() async throws {
+        let directory = try TemporaryDirectory()
+        let disk = try SmallDisk(at: directory.path + "/disk", megabytes: 1)
+        defer { disk.unmount() }
+        let results = try PendingResults(folder: disk.path + "/results")
+        let bytes = [UInt8](repeating: 7, count: 20_000)
+        let digest = Digest.sha256(of: bytes)
+        let (early, late) = (try report("a-1", endedAt: 1), try report("a-1", endedAt: 2))
+        try results.keep(early, blobs: [:])
+        try disk.fill()
+        #expect(throws: SystemError.self) { try results.keep(late, blobs: [digest: bytes]) }
+        #expect(try results.report("a-1") == early)
+        #expect(throws: SystemError.self) { try results.keep(try report("a-2", endedAt: 1), blobs: [digest: bytes]) }
+        #expect(try results.report("a-2") == nil && Folders.names(in: disk.path + "/results") == ["a-1"])
+
+        results.hold(late, blobs: [digest: bytes])
+        #expect(try results.report("a-1") == late && results.blob(digest, of: "a-1") == bytes)
+        #expect(throws: SystemError.self) { try results.writeHeld("a-1") }
+        #expect(results.held("a-1") == late)
+        disk.makeRoom()
+        try results.writeHeld("a-1")
+        #expect(results.held("a-1") == nil)
+        #expect(try PendingResults(folder: disk.path + "/results").report("a-1") == late)
+        #expect(try results.blob(digest, of: "a-1") == bytes)
+    }
+
+    private func report(_ attempt: String, endedAt: Int64) throws -> AttemptReport {
+        AttemptReport(
+            run: "r-1",
+            attempt: attempt,
+            epoch: 1,
+            outcome: .failed,
+            cause: OutcomeCause("verify-crashed", "it crashed"),
+            checks: [],
+            steps: [],
+            device: DeviceFacts(
+                identity: "slot-1",
+                platform: .linuxSimulated,
+                model: "model",
+                os: TestAssignment.os
+            ),
+            agentVersion: "1",
+            tools: [:],
+            startedAt: 0,
+            endedAt: endedAt,
+            evidence: Digest.sha256(of: []),
+            files: [],
+            preservedDevice: nil
+        )
+    }
+}

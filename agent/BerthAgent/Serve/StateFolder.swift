@@ -1,0 +1,102 @@
+import BerthCore
+import BerthSystem
+import Foundation
+import Synchronization
+
+/// A slot's state folder as something that has to take what an attempt writes: asked before one begins and while it runs.
+package final class StateFolder: Sendable {
+    private struct State {
+        /// A write that has failed, until one succeeds.
+        var trouble: DiskTrouble?
+        var nextTry = ContinuousClock.now
+    }
+
+    /// So many bytes must be free: evidence may take a quarter of it, the rest is for bundles and the device.
+    package static let minimum: Int64 = 32 << 20
+    /// How long after a write that failed another is tried.
+    private static let pause: Duration = .seconds(1)
+    private static let log = Log(component: "state")
+
+    /// Where it lies.
+    package let path: String
+    private let journal: Journal
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - path: the folder, which is there.
+    ///   - journal: the slot's memory, which may be behind.
+    package init(path: String, journal: Journal) {
+        self.path = path
+        self.journal = journal
+    }
+
+    /// A write in the folder has failed: until one succeeds, the folder takes nothing.
+    package func note(_ error: any Error) {
+        let trouble = DiskTrouble(error)
+        state.withLock { state in
+            if state.trouble == nil { Self.log.error("the state folder takes nothing", ["cause": "\(trouble)"]) }
+            state.trouble = trouble
+            state.nextTry = .now + Self.pause
+        }
+    }
+
+    /// Why the folder takes nothing more at present, or nil. Blocks for as long as a small file takes.
+    package func trouble() -> DiskTrouble? {
+        if let trouble = Self.look(path) { return trouble }
+        return state.withLock { state in
+            guard let trouble = state.trouble ?? (journal.isBehind ? DiskTrouble(Behind(path: journal.path)) : nil)
+            else { return nil }
+            guard ContinuousClock.now >= state.nextTry else { return trouble }
+            // A quota or a broken disk shows only when something is written.
+            state.trouble = trouble
+            state.nextTry = .now + Self.pause
+            do {
+                let probe = "\(path)/probe"
+                try DurableFile.replace(probe, with: [UInt8](repeating: 0, count: 1 << 16))
+                unlink(probe)
+                try journal.catchUp()
+                Self.log.notice("the state folder can be written again", ["path": path])
+                state.trouble = nil
+            } catch {
+                state.trouble = DiskTrouble(error)
+            }
+            return state.trouble
+        }
+    }
+
+    /// The journal has not been written to its end.
+    private struct Behind: Error, CustomStringConvertible {
+        let path: String
+        var description: String { "the journal \(path) could not be written" }
+    }
+
+    /// Looks at the folders of a slot's state without writing.
+    /// - Returns: why one of them takes nothing, or nil. What is not there is passed over.
+    package static func look(_ path: String) -> DiskTrouble? {
+        for place in [path, path + "/results", path + "/preserved", path + "/work", path + "/journal"] {
+            if access(place, W_OK) != 0, errno != ENOENT {
+                return DiskTrouble(SystemError(operation: "write", path: place))
+            }
+        }
+        // A folder may be a mount of its own.
+        for place in [path, path + "/results", path + "/work"] where access(place, F_OK) == 0 {
+            let free = Folders.free(at: place)
+            if free < minimum { return DiskTrouble(free: free, of: minimum, at: place) }
+        }
+        return nil
+    }
+
+    /// Makes the folder, and makes sure that it can be written.
+    /// - Throws: `AgentFailure` of status `disk`
+    package static func require(_ path: String) throws {
+        do {
+            try DurableFile.makeFolder(path, lasting: true)
+            guard access(path, R_OK | W_OK | X_OK) == 0 else { throw SystemError(operation: "use", path: path) }
+            guard access(path + "/journal", R_OK | W_OK) == 0 || errno == ENOENT else {
+                throw SystemError(operation: "write", path: path + "/journal")
+            }
+        } catch {
+            throw AgentFailure(.disk, "\(DiskTrouble(error)), then start the agent again")
+        }
+    }
+}
