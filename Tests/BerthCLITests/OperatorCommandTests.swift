@@ -155,6 +155,9 @@ struct OperatorCommandTests {
             ("reserve a --label colour:red --for 4h --reason x", "one of the keys host, slot"),
             ("limit set ci 3", "submitter:NAME or label:KEY:VALUE"), ("limit set submitter:ci few", "or none"),
             ("limit set submitter:ci 1.5", "a limit is a whole number from 0"),
+            ("host trust a --fingerprint MD5:1", "is no fingerprint"),
+            ("host trust a", "--fingerprint SHA256:… is missing"),
+            ("audit --since later", "--since must be"), ("doctor", "HOST is missing"),
             ("cancel", "give either the ID"), ("cancel r-1 --submitter ci", "give either the ID"),
             ("submit --old a --new b --case c --deadline 0m", "--deadline must be a time from now"),
         ]

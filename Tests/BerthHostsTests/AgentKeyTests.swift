@@ -6,53 +6,13 @@ import Testing
 
 @Suite("Keys in an ssh-agent", .timeLimit(.minutes(5)))
 struct AgentKeyTests {
-    /// An ssh-agent for one test.
-    private struct Agent {
-        let socket: String
-        private let process: ChildProcess
-
-        init(folder: String) async throws {
-            let socket = folder + "/agent"
-            self.socket = socket
-            process = try ChildProcess.spawn(
-                ProcessSpecification(
-                    executable: "/usr/bin/ssh-agent",
-                    arguments: ["-D", "-a", socket],
-                    environment: [:],
-                    standardInput: .null,
-                    standardOutput: .null,
-                    standardError: .null
-                )
-            )
-            try await eventually("the agent listens") { FileManager.default.fileExists(atPath: socket) }
-        }
-
-        func add(_ arguments: String...) async throws {
-            let result = try await CommandRunner.run(
-                ProcessSpecification(
-                    executable: "/usr/bin/ssh-add",
-                    arguments: ["-q"] + arguments,
-                    environment: ["SSH_AUTH_SOCK": socket]
-                ),
-                timeout: .seconds(30),
-                outputLimit: 4096
-            )
-            try #require(result.termination == .exited(0), "\(String(decoding: result.errorOutput, as: UTF8.self))")
-        }
-
-        func stop() async {
-            process.signalGroup(SIGTERM)
-            _ = await process.wait()
-        }
-    }
-
     @Test(
         "A key that only the agent has lets us in",
         arguments: [["-t", "ed25519"], ["-t", "ecdsa", "-b", "256"], ["-t", "ecdsa", "-b", "521"]]
     )
     func signing(type: [String]) async throws {
         try await HostsFixture.with(forcedCommand: "echo in") { fixture in
-            let agent = try await Agent(folder: fixture.directory.path)
+            let agent = try await TestSSHAgent(folder: fixture.directory.path)
             let path = fixture.directory.path + "/loaded"
             try await TestSSHServer.makeKey(path, type: type)
             try fixture.server.authorize(publicKeyFile: path + ".pub")
@@ -72,7 +32,7 @@ struct AgentKeyTests {
     @Test("A key that the agent does not hold, a host that does not know it, and an agent that is gone are told apart")
     func failures() async throws {
         try await HostsFixture.with(forcedCommand: "cat") { fixture in
-            let agent = try await Agent(folder: fixture.directory.path)
+            let agent = try await TestSSHAgent(folder: fixture.directory.path)
             let path = fixture.directory.path + "/stranger"
             try await TestSSHServer.makeKey(path)
             let key = try HostKey(line: String(contentsOfFile: path + ".pub", encoding: .utf8))
@@ -108,7 +68,7 @@ struct AgentKeyTests {
     func jump() async throws {
         try await HostsFixture.with(forcedCommand: "echo in") { target in
             try await HostsFixture.with(forcedCommand: "false") { hop in
-                let agent = try await Agent(folder: target.directory.path)
+                let agent = try await TestSSHAgent(folder: target.directory.path)
                 let identity = target.server.identityFile
                 let line = try String(contentsOfFile: identity + ".pub", encoding: .utf8)
                 try "restrict,port-forwarding \(line)"

@@ -113,7 +113,7 @@ actor TestFarm {
                 executable: "\(Self.products)/berth-coordinator",
                 arguments: [
                     "serve", "--data", "\(root)/coordinator", "--listen", "127.0.0.1:\(port)",
-                    "--lease-seconds", "\(leaseSeconds)",
+                    "--lease-seconds", "\(leaseSeconds)", "--allow-proxy-commands",
                 ] + (archive.map { ["--archive", $0] } ?? []),
                 environment: Self.environment,
                 standardError: .appendingFile("\(root)/coordinator.log")

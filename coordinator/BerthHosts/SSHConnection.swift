@@ -171,7 +171,7 @@ final class SSHConnection {
             do {
                 let session = try LibSSH2Session()
                 phase = .exchangingKeys(socket, session)
-                try session.setMethods(hostKeyAlgorithms: acceptedHostKeys)
+                try session.setMethods(hostKeyAlgorithms: acceptedHostKeys, compresses: destination.compresses)
                 open(now: now)
             } catch {
                 fail(openingError(error))

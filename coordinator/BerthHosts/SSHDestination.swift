@@ -8,6 +8,7 @@ struct SSHDestination: Sendable {
     var keepaliveInterval: Duration
     var deadPeerAfter: Duration
     var sendBufferSize: Int?
+    var compresses = false
     /// What carries the connection, ended together with it.
     var proxy: SSHProxy?
     /// Already connected; nil: connect to the host.
@@ -22,6 +23,7 @@ struct SSHDestination: Sendable {
         keepaliveInterval = endpoint.keepaliveInterval
         deadPeerAfter = endpoint.deadPeerAfter
         sendBufferSize = endpoint.sendBufferSize
+        compresses = endpoint.compresses
     }
 
     init(host: String, port: UInt16, timeout: Duration) {

@@ -22,6 +22,8 @@ package struct SSHEndpoint: Sendable, Hashable {
     package var deadPeerAfter: Duration
     /// Size of the socket's send buffer in bytes; nil leaves it to the kernel.
     package var sendBufferSize: Int?
+    /// Whether compression is offered to the host; one that does not want it is served without.
+    package var compresses: Bool
 
     package init(
         hostName: String,
@@ -35,7 +37,8 @@ package struct SSHEndpoint: Sendable, Hashable {
         connectTimeout: Duration = .seconds(20),
         keepaliveInterval: Duration = .seconds(3),
         deadPeerAfter: Duration = .seconds(9),
-        sendBufferSize: Int? = nil
+        sendBufferSize: Int? = nil,
+        compresses: Bool = false
     ) {
         self.hostName = hostName
         self.port = port
@@ -49,6 +52,7 @@ package struct SSHEndpoint: Sendable, Hashable {
         self.keepaliveInterval = keepaliveInterval
         self.deadPeerAfter = deadPeerAfter
         self.sendBufferSize = sendBufferSize
+        self.compresses = compresses
     }
 
     /// Every sshd that sees a login when this host is connected to.

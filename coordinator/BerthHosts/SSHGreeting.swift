@@ -18,6 +18,9 @@ package struct SSHGreeting: Sendable, Hashable {
     /// Host key types that both sides know.
     package var usableHostKeyTypes: [String] { hostKeyTypes.filter(HostKey.supportedAlgorithms.contains) }
 
+    /// Whether it compresses for those who want it.
+    package var compresses: Bool { compressions.contains(SSHMethods.compression) }
+
     /// What there is no common method for, in words; empty if a session can be made.
     package var missingMethods: [String] {
         var missing: [String] = []

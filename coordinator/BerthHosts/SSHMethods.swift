@@ -6,6 +6,8 @@ enum SSHMethods {
     ]
     static let ciphers = ["aes128-ctr", "aes256-ctr"]
     static let macs = ["hmac-sha2-256", "hmac-sha2-512"]
+    /// Begins after the login; what is older than it compresses for strangers too.
+    static let compression = "zlib@openssh.com"
 
     /// Lines of sshd_config that allow what is needed.
     static let configuration = [

@@ -10,7 +10,8 @@ extension HostRecord {
             hostKey: hostKey,
             proxyCommand: proxyCommand,
             jump: jump,
-            agentKey: agentKey
+            agentKey: agentKey,
+            compression: compression
         )
     }
 }

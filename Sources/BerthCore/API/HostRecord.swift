@@ -16,6 +16,8 @@ package struct HostRecord: Sendable, Hashable, Codable {
     package let jump: [JumpHost]?
     /// A key in an ssh-agent, used in place of the key file.
     package let agentKey: AgentKey?
+    /// Whether what goes over the connection is compressed, if the host agrees; absent: it is not.
+    package let compression: Bool?
 
     package init(
         name: String,
@@ -26,7 +28,8 @@ package struct HostRecord: Sendable, Hashable, Codable {
         hostKey: String,
         proxyCommand: String? = nil,
         jump: [JumpHost]? = nil,
-        agentKey: AgentKey? = nil
+        agentKey: AgentKey? = nil,
+        compression: Bool? = nil
     ) {
         self.name = name
         self.hostName = hostName
@@ -37,6 +40,7 @@ package struct HostRecord: Sendable, Hashable, Codable {
         self.proxyCommand = proxyCommand
         self.jump = jump
         self.agentKey = agentKey
+        self.compression = compression
     }
 
     /// A host on the way to another one.

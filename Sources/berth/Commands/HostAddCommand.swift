@@ -41,6 +41,11 @@ struct HostAddCommand: Command {
                 help: "hosts on the way, first to last, each with the file of its public host key"
             ),
             .init(
+                name: "--compression",
+                kind: .flag,
+                help: "compress what goes over the connection, for a slow line; it costs processor time on both sides"
+            ),
+            .init(
                 name: "--host-key",
                 kind: .value("KEY"),
                 help: "the host's public key, such as \"ssh-ed25519 AAAA…\""
@@ -64,6 +69,7 @@ struct HostAddCommand: Command {
     private let user: String
     private let login: HostLogin
     private let hostKey: String?
+    private let isCompressed: Bool
 
     init(_ arguments: ParsedArguments) throws {
         name = arguments.operands[0]
@@ -81,6 +87,7 @@ struct HostAddCommand: Command {
         (self.hostName, self.port) = (hostName, port)
         user = arguments.value("--user") ?? ""
         login = try HostLogin(arguments)
+        isCompressed = arguments.has("--compression")
         if arguments.has("--host-key"), arguments.has("--host-key-file") {
             throw arguments.failure("give --host-key or --host-key-file, not both")
         }
@@ -113,7 +120,8 @@ struct HostAddCommand: Command {
             hostKey: key,
             proxyCommand: login.proxyCommand,
             jump: login.jump,
-            agentKey: login.agentKey
+            agentKey: login.agentKey,
+            compression: isCompressed ? true : nil
         )
         let answer = try await context.client.post(APIClient.path("hosts"), record, as: HostView.self)
         context.show(answer) { view in

@@ -68,6 +68,14 @@ struct HostDoctor {
         do throws(SSHError) {
             let greeting = try await ssh.greeting(of: endpoint, within: Self.greetingLimit)
             add("reach", .ok, "\(place) answers in \(Self.text(greeting.connectTime)): \(greeting.banner)")
+            if host.compression == true, !greeting.compresses {
+                add(
+                    "compression",
+                    .problem,
+                    "the host is enrolled with compression, and its sshd has none: the connection works without",
+                    advice: "Compression yes in sshd_config, and reload sshd"
+                )
+            }
             return judge(greeting)
         } catch {
             let (measured, advice) = Self.explain(error, place)

@@ -12,7 +12,8 @@ extension SSHEndpoint {
             identityFile: host.identityFile,
             agent: host.agentKey.map { SSHAgentIdentity(socket: $0.socket, fingerprint: $0.fingerprint) },
             route: try Self.route(of: host),
-            pinnedHostKey: try HostKey(line: host.hostKey)
+            pinnedHostKey: try HostKey(line: host.hostKey),
+            compresses: host.compression ?? false
         )
         try checkRoute()
     }

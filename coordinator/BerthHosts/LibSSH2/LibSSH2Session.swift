@@ -48,7 +48,12 @@ final class LibSSH2Session {
     // MARK: Opening
 
     /// Restricts what is negotiated: these host key types, and of ciphers and digests what is neither broken nor slow.
-    func setMethods(hostKeyAlgorithms: [String]) throws(Failure) {
+    func setMethods(hostKeyAlgorithms: [String], compresses: Bool) throws(Failure) {
+        if compresses {
+            // Without the flag the library leaves compression out, whatever is preferred.
+            guard libssh2_session_flag(session, LIBSSH2_FLAG_COMPRESS, 1) == 0 else { throw lastFailure() }
+        }
+        let compressions = (compresses ? [SSHMethods.compression] : []) + ["none"]
         let preferences: [(Int32, String)] = [
             (LIBSSH2_METHOD_HOSTKEY, hostKeyAlgorithms.joined(separator: ",")),
             (LIBSSH2_METHOD_KEX, SSHMethods.keyExchanges.joined(separator: ",")),
@@ -56,6 +61,8 @@ final class LibSSH2Session {
             (LIBSSH2_METHOD_CRYPT_SC, SSHMethods.ciphers.joined(separator: ",")),
             (LIBSSH2_METHOD_MAC_CS, SSHMethods.macs.joined(separator: ",")),
             (LIBSSH2_METHOD_MAC_SC, SSHMethods.macs.joined(separator: ",")),
+            (LIBSSH2_METHOD_COMP_CS, compressions.joined(separator: ",")),
+            (LIBSSH2_METHOD_COMP_SC, compressions.joined(separator: ",")),
         ]
         for (method, names) in preferences {
             guard libssh2_session_method_pref(session, method, names) == 0 else { throw lastFailure() }
