@@ -71,7 +71,7 @@ import Testing
                 to: "sim-1"
             )
             try await eventually("the result is forgotten") {
-                !FileManager.default.fileExists(atPath: host.state + "/results/a-1")
+                !FileManager.default.fileExists(atPath: host.state + "/results/a-1.result")
             }
             // Neither is it sent again, nor is the same claim executed again.
             try second.send(.assign(try TestAssignment.make("a-1", epoch: 5, builds: builds)), to: "sim-1")

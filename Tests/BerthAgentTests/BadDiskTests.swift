@@ -171,19 +171,19 @@ struct BadDiskTests {
         try results.keep(early, blobs: [:])
         try disk.fill()
         #expect(throws: SystemError.self) { try results.keep(late, blobs: [digest: bytes]) }
-        #expect(try results.report("a-1") == early)
+        #expect(try results.result("a-1")?.report == early)
         #expect(throws: SystemError.self) { try results.keep(try report("a-2", endedAt: 1), blobs: [digest: bytes]) }
-        #expect(try results.report("a-2") == nil && Folders.names(in: disk.path + "/results") == ["a-1"])
+        #expect(try results.result("a-2") == nil && Folders.names(in: disk.path + "/results") == ["a-1.result"])
 
         results.hold(late, blobs: [digest: bytes])
-        #expect(try results.report("a-1") == late && results.blob(digest, of: "a-1") == bytes)
+        #expect(try results.result("a-1") == KeptResult(report: late, blobs: [digest: bytes]))
         #expect(throws: SystemError.self) { try results.writeHeld("a-1") }
         #expect(results.held("a-1") == late)
         disk.makeRoom()
         try results.writeHeld("a-1")
         #expect(results.held("a-1") == nil)
-        #expect(try PendingResults(folder: disk.path + "/results").report("a-1") == late)
-        #expect(try results.blob(digest, of: "a-1") == bytes)
+        let reopened = try PendingResults(folder: disk.path + "/results")
+        #expect(try reopened.result("a-1") == KeptResult(report: late, blobs: [digest: bytes]))
     }
 
     private func report(_ attempt: String, endedAt: Int64) throws -> AttemptReport {

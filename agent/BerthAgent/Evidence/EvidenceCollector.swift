@@ -12,6 +12,8 @@ package struct EvidenceCollector: Sendable {
     static let totalLimit = 8 << 20
 
     private let canary: Canary
+    /// As it is before its first byte; making one takes longer than a small file.
+    private let fresh: CanarySearch
     private var contents: [String: [UInt8]] = [:]
     private var total = 0
     /// Where the canary was found: path and form.
@@ -19,11 +21,12 @@ package struct EvidenceCollector: Sendable {
 
     package init(canary: Canary) {
         self.canary = canary
+        fresh = CanarySearch(canary)
     }
 
     /// Adds a file under its path within the evidence.
     package mutating func add(_ path: String, _ bytes: some Collection<UInt8>) {
-        var search = CanarySearch(canary)
+        var search = fresh
         var kept = HeadAndTail(limit: Self.fileLimit)
         kept.add(search.feed(bytes))
         kept.add(search.finish())
@@ -32,7 +35,7 @@ package struct EvidenceCollector: Sendable {
 
     /// Adds a file from disk; one that cannot be read is noted as such.
     package mutating func add(_ path: String, file: String) {
-        var search = CanarySearch(canary)
+        var search = fresh
         var kept = HeadAndTail(limit: Self.fileLimit)
         do {
             let descriptor = try FileDescriptor(path: file, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -52,8 +55,9 @@ package struct EvidenceCollector: Sendable {
 
     /// Searches a text of the agent's own messages; `place` names it where a leak is told.
     package mutating func mask(_ bytes: [UInt8], place: String) -> [UInt8] {
-        let (masked, found) = CanarySearch.mask(bytes, canary)
-        note(place, found)
+        var search = fresh
+        let masked = search.feed(bytes) + search.finish()
+        note(place, search.found)
         return masked
     }
 

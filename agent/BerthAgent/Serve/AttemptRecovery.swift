@@ -17,7 +17,7 @@ enum AttemptRecovery {
         }
         if let assignment = journal.state.running {
             let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
-            let kept = try parts.results.report(assignment.attempt)
+            let kept = try parts.results.result(assignment.attempt)?.report
             if let kept, kept.epoch == assignment.epoch {
                 if kept.preservedDevice != nil {
                     // The agent may have died between the evidence and the device.
@@ -38,7 +38,7 @@ enum AttemptRecovery {
             }
         }
         try await parts.execution.driver.clean()
-        for reference in journal.state.unacknowledged where try parts.results.report(reference.attempt) == nil {
+        for reference in journal.state.unacknowledged where try parts.results.result(reference.attempt) == nil {
             // The coordinator had it, and a full disk kept the journal from saying so.
             log.notice("a result that was journaled is gone; it is not sent again", ["attempt": reference.attempt])
             journal.remember(.acknowledged(reference, .unknown))

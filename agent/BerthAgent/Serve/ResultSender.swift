@@ -74,13 +74,12 @@ final class ResultSender: @unchecked Sendable {
 
     /// - Returns: false when the channel is gone.
     private func send(_ attempt: AttemptReference) throws -> Bool {
-        guard let report = try results.report(attempt.attempt) else {
+        guard let result = try results.result(attempt.attempt) else {
             Self.log.error("a result that was journaled is gone", ["attempt": attempt.attempt])
             acknowledged(attempt)
             return true
         }
-        for digest in [report.evidence] + Set(report.files.map(\.digest)).sorted() {
-            let bytes = try results.blob(digest, of: attempt.attempt)
+        for (digest, bytes) in result.blobs.sorted(by: { $0.key < $1.key }) {
             var offset = 0
             // An empty blob has one chunk too.
             repeat {
@@ -92,7 +91,7 @@ final class ResultSender: @unchecked Sendable {
                 offset += part.count
             } while offset < bytes.count
         }
-        return queue.put(try HostMessage.result(report).frame(route: slot), lane: Self.lane)
+        return queue.put(try HostMessage.result(result.report).frame(route: slot), lane: Self.lane)
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
