@@ -28,6 +28,31 @@ struct SeveralCoordinatorsTests {
         #expect(ledger.entries.map(\.run).sorted() == runs.map(\.id).sorted())
     }
 
+    @Test("A host's new key is accepted at whichever coordinator the operator asks, and its holder connects again")
+    func hostKey() async throws {
+        try await withFarm(coordinators: 2, hosts: 2) { farm in
+            try await eventually("each holds one host") {
+                Set(try await farm.hosts(asking: 2).compactMap(\.coordinator)).count == 2
+            }
+            for server in await farm.servers {
+                await server.stop()
+                try await server.replaceHostKey()
+                try await server.start()
+            }
+            // Both at one coordinator, so that one of them is the other one's host.
+            try await eventually("both hosts show another key") {
+                try await farm.hosts(asking: 1).allSatisfy { $0.keyChange?.shown != nil }
+            }
+            for host in try await farm.hosts(asking: 1) {
+                let shown = try #require(host.keyChange?.shown)
+                try await farm.berth(1, ["host", "trust", host.host.name, "--fingerprint", shown])
+            }
+            try await farm.waitForIdleSlots(4, asking: 2)
+            let entries = try await farm.json([AuditEntry].self, 2, ["audit", "--since", "1h"])
+            #expect(entries.count { $0.action == "host-key-trusted" } == 2, "\(entries)")
+        }
+    }
+
     @Test("Two share the hosts; one dies with runs in flight, and the other one takes over and repeats nothing")
     func takeover() async throws {
         try await withFarm(coordinators: 2, hosts: 2) { farm in

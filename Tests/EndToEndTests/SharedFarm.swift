@@ -10,7 +10,7 @@ actor SharedFarm {
     nonisolated let root: String
     private let database: String
     private let leaseSeconds: Int
-    private var servers: [TestSSHServer] = []
+    private(set) var servers: [TestSSHServer] = []
     private var agents: [ChildProcess] = []
     private var coordinators: [Int: ChildProcess] = [:]
     private var ports: [Int: Int] = [:]
