@@ -52,7 +52,7 @@ package struct KeptResult: Sendable, Equatable {
         var rest = bytes[(end + 1)...]
         func take(_ count: Int64) throws(FormatError) -> [UInt8] {
             guard count >= 0, count <= rest.count else {
-                throw FormatError(document: document, problem: "it is cut off: \(rest.count) bytes of \(count) are left")
+                throw FormatError(document: document, problem: "it ends \(count - Int64(rest.count)) bytes early")
             }
             defer { rest = rest.dropFirst(Int(count)) }
             return Array(rest.prefix(Int(count)))
