@@ -17,6 +17,7 @@ struct Program: Sendable {
         ResumeCommand<WholeFarm>.self,
         ReserveCommand.self, ReservationListCommand.self, ReservationEndCommand.self,
         LimitSetCommand.self, LimitListCommand.self,
+        TokenAddCommand.self, TokenListCommand.self, TokenRevokeCommand.self,
         LedgerCommand.self,
         GateCommand.self, StatusCommand.self, WhyCommand.self, AuditCommand.self, DoctorCommand.self,
     ]

@@ -62,6 +62,7 @@ struct SeveralFarmsTests {
             let full = OutcomeCause("preserved-budget-full", "1 device is preserved: release some")
             try fixture.host.join("a", keeping: SlotKeeping(devices: [kept], refusal: full, places: places))
             try fixture.host.join("b")
+            try await eventually("both slots are known") { try await fixture.store.slots().count == 2 }
             let store = try await Store.open(postgres: database, coordinator: "z-other")
             let other = Farm(
                 name: "z-other",

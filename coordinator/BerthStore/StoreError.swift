@@ -24,6 +24,9 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     /// The highest epoch that an agent reported leaves no room to continue.
     case epochOutOfRange(slot: String, epoch: UInt64)
     case tokenTaken(name: String)
+    case unknownToken(name: String, known: [String])
+    /// Without this token nobody could operate the farm any more.
+    case lastOperator(name: String)
     case unknownBatch(id: String)
     case unknownRun(id: String)
     case invalidSubmission(problem: String)
@@ -74,6 +77,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .agentKeyChanged: "agent-key-changed"
         case .epochOutOfRange: "epoch-out-of-range"
         case .tokenTaken: "token-taken"
+        case .unknownToken: "unknown-token"
+        case .lastOperator: "last-operator"
         case .unknownBatch: "unknown-batch"
         case .unknownRun: "unknown-run"
         case .invalidSubmission: "invalid-submission"
@@ -134,6 +139,10 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .epochOutOfRange(let slot, let epoch):
             "slot \(slot) reports epoch \(epoch), above which nothing can be counted: its agent's state is damaged"
         case .tokenTaken(let name): "a token called \(name) exists with another value or role: choose another name"
+        case .unknownToken(let name, let known):
+            "no token is called \(name.prefix(80).debugDescription); \(Self.list(known, "there are", "there are none"))"
+        case .lastOperator(let name):
+            "\(name) is the last token that may operate the farm: make another operator's token first"
         case .unknownBatch(let id): "there is no batch \(id.debugDescription)"
         case .unknownRun(let id): "there is no run \(id.debugDescription)"
         case .invalidSubmission(let problem): "the submission cannot be accepted: \(problem)"

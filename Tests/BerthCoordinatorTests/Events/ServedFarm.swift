@@ -122,11 +122,15 @@ final class ServedFarm: Sendable {
     }
 
     /// What the API answers to a document.
-    func post(_ path: String, _ document: some Encodable) async throws -> RawClient.Answer {
+    func post(
+        _ path: String,
+        _ document: some Encodable,
+        token: String = ServedFarm.token
+    ) async throws -> RawClient.Answer {
         let body = try CanonicalJSON.encode(document)
         let client = try RawClient(port: port)
         try await client.send(
-            "POST \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(Self.token)\r\n"
+            "POST \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
                 + "Content-Length: \(body.count)\r\n\r\n",
             body
         )

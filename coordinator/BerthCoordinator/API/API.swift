@@ -55,7 +55,7 @@ package struct API: Sendable {
         }
     }
 
-    private func authenticate(_ request: HTTPRequest) async throws -> String {
+    private func authenticate(_ request: HTTPRequest) async throws -> Caller {
         guard let header = request.headers["Authorization"], header.hasPrefix("Bearer ") else {
             throw APIError(
                 401,
@@ -68,15 +68,17 @@ package struct API: Sendable {
         guard let known = try await store.tokenName(hash: Digest.sha256(of: Array(token.utf8))) else {
             throw APIError(401, "unauthorized", "the bearer token is not known to this coordinator")
         }
-        return known.name
+        return Caller(name: known.name, roleWord: known.role)
     }
 
-    private func route(_ request: HTTPRequest, caller: String) async throws -> HTTPResponse {
+    private func route(_ request: HTTPRequest, caller known: Caller) async throws -> HTTPResponse {
         let parts = request.path.split(separator: "/").map(String.init)
         guard parts.first == "v1" else {
             throw APIError(404, "unknown-path", "there is no \(request.path); the API lies under /v1")
         }
         let rest = Array(parts.dropFirst())
+        try await admit(request, rest, known)
+        let caller = known.name
         let argument = rest.count > 1 ? rest[1] : ""
         switch (request.method, rest.first ?? "", rest.count) {
         case ("GET", "status", 1): return try await status()
@@ -151,6 +153,9 @@ package struct API: Sendable {
         case ("GET", "limits", 1): return Self.json(try await store.limits().map(LimitView.init))
         case ("POST", "submitters", 3) where rest[2] == "cancel":
             return try await cancelSubmitter(request.segments[2], caller: caller)
+        case ("POST", "tokens", 1): return try await addToken(try body(TokenRequest.self, request), caller: caller)
+        case ("GET", "tokens", 1): return Self.json(try await store.tokens())
+        case ("POST", "tokens", 3) where rest[2] == "revoke": return try await revokeToken(argument, caller: caller)
         case ("GET", "verdicts", 1): return Self.json(try await verdicts())
         case ("GET", "events", 1): return try events(after: request.headers["Last-Event-ID"])
         case ("POST", "gate", 1): return try await gate(try body(GateRequest.self, request))

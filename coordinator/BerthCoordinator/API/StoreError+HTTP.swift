@@ -4,9 +4,9 @@ extension StoreError {
     /// The HTTP status of a refusal by the store.
     var httpStatus: Int {
         switch self {
-        case .unknownBuild, .unknownCase, .unknownHost, .unknownSlot, .unknownBatch, .unknownRun: 404
+        case .unknownBuild, .unknownCase, .unknownHost, .unknownSlot, .unknownBatch, .unknownRun, .unknownToken: 404
         case .ambiguousBuild, .caseTaken, .hostTaken, .slotOfOtherHost, .tokenTaken, .idempotencyConflict,
-            .agentKeyChanged, .hostNotHeld:
+            .agentKeyChanged, .hostNotHeld, .lastOperator:
             409
         case .invalidName, .invalidSubmission, .epochOutOfRange: 422
         case .storageFull: 507

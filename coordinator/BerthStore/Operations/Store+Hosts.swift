@@ -46,30 +46,6 @@ extension Store {
         }
     }
 
-    /// Enters a token by the digest of its value; the very same again changes nothing.
-    /// - Throws: `StoreError.tokenTaken`
-    package func addToken(name: String, hash: Digest, role: String, now: Int64) async throws(StoreError) {
-        try await change("add token \(name)") { connection in
-            try connection.execute(
-                "INSERT INTO token (hex, name, role, added_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [.text(hash.hex), .text(name), .text(role), .integer(now)]
-            )
-            let same = try connection.firstRow(
-                "SELECT 1 FROM token WHERE hex = ? AND name = ? AND role = ?",
-                [.text(hash.hex), .text(name), .text(role)]
-            )
-            guard same != nil else { throw StoreError.tokenTaken(name: name) }
-        }
-    }
-
-    /// Whose token this is; nil for none of ours.
-    package func tokenName(hash: Digest) async throws(StoreError) -> (name: String, role: String)? {
-        try await look("look a token up") { connection in
-            try connection.firstRow("SELECT name, role FROM token WHERE hex = ?", [.text(hash.hex)])
-                .map { (try $0.text("name"), try $0.text("role")) }
-        }
-    }
-
     static func unknownHost(_ name: String, _ connection: any StoreConnection) throws -> StoreError {
         let names = try connection.rows("SELECT name FROM host ORDER BY name").map { try $0.text(0) }
         return .unknownHost(name: name, known: names)
