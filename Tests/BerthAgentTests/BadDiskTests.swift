@@ -159,6 +159,18 @@ struct BadDiskTests {
         }
     }
 
+    @Test("a result whose report is gone, since it was acknowledged on a full disk, is not promised again")
+    func acknowledgedButNotJournaled() async throws {
+        try await AgentHost.run { host in
+            let journal = try Journal(path: host.state + "/journal")
+            try journal.append(.result(AttemptReference(attempt: "a-1", epoch: 1), .passed))
+            try await host.serve()
+            let coordinator = try await host.attach()
+            #expect(try await coordinator.agentHello().unacknowledged.isEmpty)
+            #expect(try Journal(path: journal.path).state.unacknowledged.isEmpty)
+        }
+    }
+
     @Test("a report that cannot be replaced leaves the earlier one, and one that cannot be kept leaves nothing")
     func pendingResults() async throws {
         let directory = try TemporaryDirectory()
