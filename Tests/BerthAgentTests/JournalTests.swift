@@ -70,6 +70,20 @@ import Testing
         #expect(state.unacknowledged == [AttemptReference(attempt: "a-2", epoch: 4)])
     }
 
+    @Test("what may wait is written together with the next record, and a crash before forgets just that")
+    func withNext() throws {
+        let journal = try Journal(path: path)
+        try journal.append(.process(ProcessIdentity(pid: 4711, start: "x")))
+        journal.remember(.processEnded(4711), withNext: true)
+        #expect(journal.state.processes.isEmpty && !journal.isStuck)
+        #expect(try Journal(path: path).state.processes.map(\.pid) == [4711])
+        try journal.append(.process(ProcessIdentity(pid: 4712, start: "y")))
+        #expect(try Journal(path: path).state.processes.map(\.pid) == [4712])
+        journal.remember(.processEnded(4712), withNext: true)
+        try journal.catchUp()
+        #expect(try Journal(path: path).state == journal.state)
+    }
+
     @Test("a last line that a crash cut off is dropped, and the journal goes on after it")
     func cutLine() throws {
         let bytes = try written()

@@ -122,10 +122,10 @@ package struct DeviceTool: Sendable {
             recorder?.note(Call(verb: verb, arguments: arguments, result: nil, problem: "\(error)"))
             throw DeviceToolError(.notStarted, verb: verb, details: "\(error); check --xcrun")
         } catch {
-            if let pid = process.withLock({ $0 }) { journal?.remember(.processEnded(pid)) }
+            if let pid = process.withLock({ $0 }) { journal?.remember(.processEnded(pid), withNext: true) }
             throw error
         }
-        if let pid = process.withLock({ $0 }) { journal?.remember(.processEnded(pid)) }
+        if let pid = process.withLock({ $0 }) { journal?.remember(.processEnded(pid), withNext: true) }
         if let recorder {
             let bytes = report.flatMap { try? DurableFile.read($0, limit: Self.reportLimit) }
             recorder.note(Call(verb: verb, arguments: arguments, result: result, problem: nil, report: bytes))

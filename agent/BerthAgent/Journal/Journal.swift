@@ -26,8 +26,10 @@ package final class Journal: Sendable {
         var state: JournalState
         var next: UInt64
         var size: Int
-        /// What has happened and could not be written yet; it goes before anything else.
+        /// What has happened and is not written yet; it goes before anything else.
         var owed: [JournalRecord] = []
+        /// Writing that has failed.
+        var isStuck = false
     }
 
     private static let log = Log(component: "journal")
@@ -79,9 +81,8 @@ package final class Journal: Sendable {
     package func append(_ record: JournalRecord) throws {
         try contents.withLock { contents in
             do {
-                try settle(&contents)
                 if case .assignment = record { try file(&contents).reserve(Self.attemptRoom) }
-                try write(record, &contents)
+                try settle(&contents, and: record)
             } catch {
                 throw JournalError.unwritable(path: path, problem: "\(error)", remedy: DiskTrouble(error).remedy)
             }
@@ -90,45 +91,55 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Takes in what has happened already and does no harm when a crash forgets it. It counts at once, and is on disk
-    /// when this returns or as soon as it can be. Blocks.
-    package func remember(_ record: JournalRecord) {
+    /// Takes in what has happened already and does no harm when a crash forgets it. It counts at once, and is on disk when
+    /// this returns or as soon as it can be; with the next record, if that is soon enough. Blocks.
+    package func remember(_ record: JournalRecord, withNext: Bool = false) {
         contents.withLock { contents in
             contents.state.apply(record)
             contents.owed.append(record)
+            if withNext { return }
+            let wasStuck = contents.isStuck
             do {
                 try settle(&contents)
                 compactIfLong(&contents)
             } catch {
                 // Said once, not for each record that follows.
-                guard contents.owed.count == 1 else { return }
+                if wasStuck { return }
                 Self.log.error("the journal is behind", ["path": path, "error": "\(error)"])
             }
         }
     }
 
-    /// Whether something that counts is not on disk yet.
-    package var isBehind: Bool { contents.withLock { !$0.owed.isEmpty } }
+    /// Whether something that counts could not be written.
+    package var isStuck: Bool { contents.withLock { $0.isStuck } }
 
-    /// Writes what could not be written before. Blocks.
-    /// - Throws: `SystemError` while it still cannot.
+    /// Writes what counts and is not written yet. Blocks.
+    /// - Throws: `SystemError` while it cannot.
     package func catchUp() throws {
         try contents.withLock { try settle(&$0) }
     }
 
-    private func settle(_ contents: inout Contents) throws {
-        while let record = contents.owed.first {
-            try write(record, &contents)
-            contents.owed.removeFirst()
+    /// Writes all that is owed, and one more record if there is one, in one step.
+    private func settle(_ contents: inout Contents, and record: JournalRecord? = nil) throws {
+        let records = contents.owed + (record.map { [$0] } ?? [])
+        guard !records.isEmpty else { return }
+        do {
+            let file = try file(&contents)
+            var bytes: [UInt8] = []
+            var next = contents.next
+            for record in records {
+                bytes += try Self.line(next, record)
+                next += 1
+            }
+            try file.append(bytes)
+            contents.next = next
+            contents.size += bytes.count
+            contents.owed = []
+            contents.isStuck = false
+        } catch {
+            contents.isStuck = !contents.owed.isEmpty
+            throw error
         }
-    }
-
-    private func write(_ record: JournalRecord, _ contents: inout Contents) throws {
-        let file = try file(&contents)
-        let bytes = try Self.line(contents.next, record)
-        try file.append(bytes)
-        contents.next += 1
-        contents.size += bytes.count
     }
 
     private func file(_ contents: inout Contents) throws -> AppendFile {

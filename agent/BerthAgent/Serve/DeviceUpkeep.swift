@@ -28,6 +28,7 @@ package actor DeviceUpkeep {
             } else {
                 await lookAfterDevice()
             }
+            agent.settleJournal()
             agent.tellKeeping()
             try? await Task.sleep(for: Self.interval)
         }

@@ -28,6 +28,16 @@ extension SlotAgent {
         }
     }
 
+    /// Writes what the journal has kept for its next record, when none is to be expected soon. Blocks.
+    func settleJournal() {
+        guard state.withLock({ $0.running == nil }) else { return }
+        do {
+            try parts.journal.catchUp()
+        } catch {
+            parts.state.note(error)
+        }
+    }
+
     /// The orders that have come since the last time.
     func takeReleases() -> [DeviceRelease] {
         state.withLock { state in

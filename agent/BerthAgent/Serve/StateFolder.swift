@@ -44,7 +44,7 @@ package final class StateFolder: Sendable {
     package func trouble() -> DiskTrouble? {
         if let trouble = Self.look(path) { return trouble }
         return state.withLock { state in
-            guard let trouble = state.trouble ?? (journal.isBehind ? DiskTrouble(Behind(path: journal.path)) : nil)
+            guard let trouble = state.trouble ?? (journal.isStuck ? DiskTrouble(Behind(path: journal.path)) : nil)
             else { return nil }
             guard ContinuousClock.now >= state.nextTry else { return trouble }
             // A quota or a broken disk shows only when something is written.
