@@ -100,7 +100,8 @@ package enum ServeCommand {
             try DurableFile.makeFolder(locks)
             return "\(locks)/\(wish.udid.uppercased()).lock"
         case .standIn(let folder):
-            try DurableFile.makeFolder(folder)
+            // A device outlives a power cut of its host, with all that it has noted.
+            try DurableFile.makeFolder(folder, lasting: true)
             return "\(folder)/device.lock"
         }
     }
