@@ -211,7 +211,7 @@ var targets: [Target] = [
                 name: "berth-bench",
                 dependencies: [
                     "BerthAgent", "BerthArchive", "BerthCoordinator", "BerthCore", "BerthHosts", "BerthStore",
-                    "BerthSystem", "BerthTestSupport", "SQLiteDatabase",
+                    "BerthSystem", "BerthTestSupport", "CSSH2", "SQLiteDatabase",
                 ],
                 path: "bench/berth-bench"
             )

@@ -8,6 +8,7 @@ struct Main {
     private static let measurements: [String: @Sendable (BenchOptions) async throws -> [BenchRow]] = [
         "store": StoreMeasurement.run, "queue": QueueMeasurement.run, "postgres": PostgresMeasurement.run,
         "start": StartMeasurement.run, "idle": IdleMeasurement.run, "path": PathMeasurement.run,
+        "ssh": SSHMeasurement.run,
     ]
 
     static func main() async {

@@ -19,7 +19,7 @@ labgrid_python() {
 }
 
 bench_dispatch() {
-    local quick=() names=() all=(store queue start idle path postgres)
+    local quick=() names=() all=(store queue start idle ssh path postgres)
     while [ $# -gt 0 ]; do
         case "$1" in
         --quick) quick=(--quick) ;;

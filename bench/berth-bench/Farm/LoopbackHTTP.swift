@@ -7,22 +7,8 @@ final class LoopbackHTTP {
     private let token: String
 
     init(port: UInt16, token: String) throws {
-        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard number >= 0 else { throw SystemError(operation: "make a socket") }
-        descriptor = FileDescriptor(adopting: number)
+        descriptor = try LoopbackSocket.connect(to: port)
         self.token = token
-        var timeout = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw SystemError(operation: "connect to port \(port)") }
     }
 
     /// The body of the answer.
