@@ -24,22 +24,26 @@ final class FaultFarm: Sendable {
     let root: String
     let hosts: [Host]
     let agents: [SupervisedProcess]
-    let coordinator: SupervisedProcess
+    let coordinators: [SupervisedProcess]
+    /// Before the first coordinator's API; it loses replies.
     let api: FaultyProxy
-    let client: FarmClient
+    /// One for each coordinator.
+    let clients: [FarmClient]
     let storeDisk: SmallDisk?
     let database: TestPostgresServer?
 
     var slotNames: [String] { agents.map(\.name) }
+    var coordinator: SupervisedProcess { coordinators[0] }
+    var client: FarmClient { clients[0] }
 
     private init(
         options: FaultOptions,
         root: String,
         hosts: [Host],
         agents: [SupervisedProcess],
-        coordinator: SupervisedProcess,
+        coordinators: [SupervisedProcess],
         api: FaultyProxy,
-        client: FarmClient,
+        clients: [FarmClient],
         storeDisk: SmallDisk?,
         database: TestPostgresServer?
     ) {
@@ -47,11 +51,47 @@ final class FaultFarm: Sendable {
         self.root = root
         self.hosts = hosts
         self.agents = agents
-        self.coordinator = coordinator
+        self.coordinators = coordinators
         self.api = api
-        self.client = client
+        self.clients = clients
         self.storeDisk = storeDisk
         self.database = database
+    }
+
+    /// Makes a farm in a folder of its own, does something with it, and leaves nothing behind.
+    /// - Parameters:
+    ///   - options: what the farm is to be like.
+    ///   - keepsIf: whether what came of it has to be looked into: then the folder is kept, if the options say where. It
+    ///     is kept after an error, too.
+    ///   - body: what is done.
+    /// - Returns: what came of it.
+    /// - Throws: when the farm cannot be set up, or what `body` throws
+    static func with<Value: Sendable>(
+        _ options: FaultOptions,
+        keepsIf: (Value) -> Bool = { _ in false },
+        _ body: (FaultFarm) async throws -> Value
+    ) async throws -> Value {
+        Signals.ignoreBrokenPipes()
+        let folder = try TemporaryDirectory()
+        func keep() {
+            if let place = options.keepAt { try? FileManager.default.moveItem(atPath: folder.path, toPath: place) }
+        }
+        options.tell(
+            "farm: \(options.hosts) hosts, \(options.slots) slots, lease \(options.leaseSeconds) s, seed \(options.seed)"
+        )
+        var started: FaultFarm?
+        do {
+            let farm = try await start(options, in: folder.path)
+            started = farm
+            let value = try await body(farm)
+            await farm.stop()
+            if keepsIf(value) { keep() }
+            return value
+        } catch {
+            await started?.stop()
+            keep()
+            throw error
+        }
     }
 
     /// Makes the farm and starts it: all slots idle, the builds archived.
@@ -59,23 +99,27 @@ final class FaultFarm: Sendable {
         for name in ["devices", "memory", "keys", "notes", "clocks"] { try DurableFile.makeFolder("\(root)/\(name)") }
         let database = options.usesPostgres ? try await TestPostgresServer() : nil
         let conninfo = try await database?.makeDatabase()
-        for name in ["coordinator"] + (1...options.hosts).map({ "host-\($0)" }) { try makeClock(name, root) }
+        let names = (1...options.coordinators).map { $0 == 1 ? "coordinator" : "coordinator-\($0)" }
+        for name in names + (1...options.hosts).map({ "host-\($0)" }) { try makeClock(name, root) }
         var hosts: [Host] = []
         for number in 1...options.hosts { hosts.append(try await makeHost(number, options, root)) }
         let disks = SmallDisk.isPossible && !options.usesPostgres
         let storeDisk = disks ? try SmallDisk(at: "\(root)/coordinator", megabytes: 256) : nil
-        let port = try freePort()
+        let ports = try names.map { _ in try freePort() }
         let agents = hosts.flatMap { host in host.slots.map { agent($0, host, options, root) } }
-        let coordinator = coordinator(port: port, conninfo, options, root)
-        let api = try FaultyProxy(to: port, lostReplies: options.lostReplies, seed: options.seed)
+        let coordinators = zip(names, ports).map { coordinator($0, port: $1, conninfo, options, root) }
+        let api = try FaultyProxy(to: ports[0], lostReplies: options.lostReplies, seed: options.seed)
         let farm = FaultFarm(
             options: options,
             root: root,
             hosts: hosts,
             agents: agents,
-            coordinator: coordinator,
+            coordinators: coordinators,
             api: api,
-            client: FarmClient(direct: port, flaky: api.port, data: "\(root)/coordinator"),
+            // The first one makes the token.
+            clients: ports.enumerated().map { index, port in
+                FarmClient(direct: port, flaky: index == 0 ? api.port : port, data: "\(root)/coordinator")
+            },
             storeDisk: storeDisk,
             database: database
         )
@@ -91,8 +135,10 @@ final class FaultFarm: Sendable {
     private func begin() async throws {
         for host in hosts { try await host.ssh.start() }
         for agent in agents { agent.start() }
-        coordinator.start()
-        try await eventually("the coordinator answers", within: .seconds(30)) { await client.status() != nil }
+        for (coordinator, client) in zip(coordinators, clients) {
+            coordinator.start()
+            try await eventually("\(coordinator.name) answers", within: .seconds(30)) { await client.status() != nil }
+        }
         for host in hosts {
             let key = try host.ssh.hostKeyLine.trimmingCharacters(in: .newlines)
             try await berth([
@@ -112,7 +158,7 @@ final class FaultFarm: Sendable {
             )
             try await berth(["build", "add", bundle])
         }
-        try await waitForSlots(within: .seconds(60))
+        try await waitForSlots(within: .seconds(60 + options.slots / 4))
         guard !options.coordinatorHooks.isEmpty else { return }
         coordinator.signal(SIGTERM)
         try await eventually("the coordinator is broken", within: .seconds(30)) { coordinator.starts > 1 }
@@ -130,7 +176,7 @@ final class FaultFarm: Sendable {
     /// Ends everything that was started.
     func stop() async {
         for agent in agents { agent.signal(SIGCONT) }
-        await coordinator.stop()
+        for coordinator in coordinators { await coordinator.stop() }
         await withTaskGroup { group in
             for agent in agents { group.addTask { await agent.stop() } }
         }
@@ -152,7 +198,10 @@ final class FaultFarm: Sendable {
         let attach = "\(options.products)/berth-agent attach --sockets \(folder)/sockets --cache \(folder)/cache"
         let pipe =
             "\(options.products)/berth-faults pipe --memory \(root)/memory --seed \(options.seed &+ UInt64(number))"
-        let ssh = try await TestSSHServer(directory: "\(folder)/ssh", forcedCommand: "exec \(pipe) -- \(attach)")
+        let ssh = try await TestSSHServer(
+            directory: "\(folder)/ssh",
+            forcedCommand: options.meddlesWithMessages ? "exec \(pipe) -- \(attach)" : "exec \(attach)"
+        )
         return Host(
             name: "host-\(number)",
             ssh: ssh,
@@ -178,14 +227,15 @@ final class FaultFarm: Sendable {
         notes: String
     ) -> ProcessSpecification {
         let folder = "\(root)/\(host.name)"
-        let environment = environment(clock: host.name, notes: notes, root).merging(options.hooks) { _, hook in hook }
+        var environment = environment(clock: host.name, notes: notes, root).merging(options.hooks) { _, hook in hook }
+        environment["BERTH_HOOK_DWELL"] = options.dwellSeconds.map { "\($0)" }
         return ProcessSpecification(
             executable: "\(options.products)/berth-agent",
             arguments: [
                 "serve", "--slot", slot, "--state", "\(folder)/slots/\(slot)", "--sockets", "\(folder)/sockets",
                 "--cache", "\(folder)/cache", "--xcrun", "\(options.products)/stand-in-device", "--kind", "stand-in",
                 "--device", "\(root)/devices/\(slot)",
-            ],
+            ] + (options.dwellSeconds.map { ["--status-timeout", "\($0 * 4 + 60)"] } ?? []),
             environment: environment,
             standardError: .appendingFile("\(root)/agent-\(slot).log")
         )
@@ -201,21 +251,26 @@ final class FaultFarm: Sendable {
         )
     }
 
-    private static func coordinator(port: UInt16, _ conninfo: String?, _ options: FaultOptions, _ root: String)
-        -> SupervisedProcess
-    {
-        SupervisedProcess("coordinator", between: powerCut("coordinator", options, root)) { starts in
+    private static func coordinator(
+        _ name: String,
+        port: UInt16,
+        _ conninfo: String?,
+        _ options: FaultOptions,
+        _ root: String
+    ) -> SupervisedProcess {
+        SupervisedProcess(name, between: powerCut(name, options, root)) { starts in
             // The farm is set up by one that is whole: what it has written stays.
             let hooks = starts == 0 ? [:] : options.coordinatorHooks
             return ProcessSpecification(
                 executable: "\(options.products)/berth-coordinator",
                 arguments: [
-                    "serve", "--data", "\(root)/coordinator", "--listen", "127.0.0.1:\(port)", "--lease-seconds",
+                    "serve", "--data", "\(root)/\(name)", "--archive", "\(root)/coordinator/archive", "--listen",
+                    "127.0.0.1:\(port)", "--lease-seconds",
                     "\(options.leaseSeconds)",
                 ] + (conninfo.map { ["--database", $0] } ?? []),
-                environment: environment(clock: "coordinator", notes: "coordinator", root)
+                environment: environment(clock: name, notes: name, root)
                     .merging(hooks) { _, hook in hook },
-                standardError: .appendingFile("\(root)/coordinator.log")
+                standardError: .appendingFile("\(root)/\(name).log")
             )
         }
     }

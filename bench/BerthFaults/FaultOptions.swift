@@ -23,6 +23,8 @@ package struct FaultOptions: Sendable {
     package var lostReplies = 300
     /// How many coordinators share the farm; more than one need `usesPostgres`.
     package var coordinators = 1
+    /// Messages come late, twice, and old ones again.
+    package var meddlesWithMessages = true
     /// How long every app runs, in seconds; nil: milliseconds, now and then seconds.
     package var dwellSeconds: Int?
     /// After the storm, measures how fast single faults are noticed.

@@ -23,26 +23,13 @@ package enum FaultStorm {
     /// Runs one storm from nothing to the judgement, and leaves nothing behind.
     /// - Throws: when the farm cannot be set up
     package static func run(_ options: FaultOptions) async throws -> Outcome {
-        Signals.ignoreBrokenPipes()
-        let folder = try TemporaryDirectory()
-        let farm = try await FaultFarm.start(options, in: folder.path)
-        options.tell(
-            "farm: \(options.hosts) hosts, \(options.slots) slots, lease \(options.leaseSeconds) s, seed \(options.seed), "
-                + "small disks: \(SmallDisk.isPossible ? "yes" : "no, mounting is not permitted"), PostgreSQL: "
-                + (options.usesPostgres ? "yes" : "no") + ", clocks jump by multiples of "
-                + "\(options.clockStep / 3_600_000) h"
-        )
-        do {
-            let outcome = try await storm(farm)
-            await farm.stop()
-            if let place = options.keepAt, !outcome.finding.violations.isEmpty {
-                try? FileManager.default.moveItem(atPath: folder.path, toPath: place)
-            }
-            return outcome
-        } catch {
-            await farm.stop()
-            if let place = options.keepAt { try? FileManager.default.moveItem(atPath: folder.path, toPath: place) }
-            throw error
+        try await FaultFarm.with(options, keepsIf: { !$0.finding.violations.isEmpty }) { farm in
+            options.tell(
+                "faults: small disks: \(SmallDisk.isPossible ? "yes" : "no, mounting is not permitted"), PostgreSQL: "
+                    + (options.usesPostgres ? "yes" : "no") + ", clocks jump by multiples of "
+                    + "\(options.clockStep / 3_600_000) h"
+            )
+            return try await storm(farm)
         }
     }
 
@@ -76,33 +63,13 @@ package enum FaultStorm {
             "the storm is over after \(faults.counts.values.reduce(0, +)) faults and \((ContinuousClock.now - started).components.seconds) s, "
                 + "waiting for the rest"
         )
-        await waitForRest(farm)
+        await farm.waitForRest()
         var measured: [FaultResult] = []
         if options.measuresCalm {
             measured = await CalmMeasurements(farm: farm, faults: faults, work: work).run()
-            await waitForRest(farm)
+            await farm.waitForRest()
         }
-        let ledgers = try await ledgers(farm)
-        var logs: [String: [Touch]] = [:]
-        var unreadable: [FaultCheck.Violation] = []
-        for slot in farm.slotNames {
-            let bytes = try DurableFile.read("\(farm.root)/devices/\(slot)/touches", limit: 1 << 30)
-            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-            logs[slot] = lines.compactMap { Touch($0) }
-            if logs[slot]?.count != lines.count {
-                unreadable.append(.init(rule: .unreadable, words: "the log of \(slot) has a line that is none"))
-            }
-        }
-        let check = FaultCheck(
-            logs: logs,
-            ledgers: ledgers,
-            submitted: work.runs,
-            disturbances: faults.disturbances,
-            lease: Int64(options.leaseSeconds) * 1_000_000_000,
-            clockStep: options.clockStep
-        )
-        var finding = check.judge()
-        finding.violations += unreadable
+        let finding = try await farm.judge(submitted: work.runs, disturbances: faults.disturbances)
         return Outcome(
             finding: finding,
             faults: faults.counts,
@@ -111,27 +78,5 @@ package enum FaultStorm {
             measured: measured,
             seconds: Double((ContinuousClock.now - started).components.seconds)
         )
-    }
-
-    /// Gives every run the time that its attempts can take. What has no end then is found missing in the ledger.
-    private static func waitForRest(_ farm: FaultFarm) async {
-        let limit = Duration.seconds(60 + farm.options.leaseSeconds * 4)
-        let deadline = ContinuousClock.now + limit
-        while ContinuousClock.now < deadline {
-            if let status = await farm.client.status(), status.queued == 0, status.running == 0 { return }
-            try? await Task.sleep(for: .milliseconds(100))
-        }
-        farm.options.tell("runs are still waiting after \(limit)")
-    }
-
-    private static func ledgers(_ farm: FaultFarm) async throws -> [DeviceKind: [[UInt8]]] {
-        var ledgers: [DeviceKind: [[UInt8]]] = [:]
-        for kind in DeviceKind.allCases {
-            guard let bytes = await farm.client.ledger(kind) else {
-                throw FaultFarm.Failure(description: "the \(kind.rawValue) ledger cannot be read")
-            }
-            ledgers[kind] = bytes
-        }
-        return ledgers
     }
 }

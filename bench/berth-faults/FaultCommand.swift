@@ -10,6 +10,7 @@ struct FaultCommand {
 
     private var options: FaultOptions
     private var shows = false
+    private var form = FaultForm.storm
 
     init(_ arguments: inout ArraySlice<String>) throws {
         let environment = ProcessInfo.processInfo.environment
@@ -38,6 +39,14 @@ struct FaultCommand {
             case "--seed": options.seed = UInt64(try number(0...Int.max))
             case "--hosts": options.hosts = try number(1...50)
             case "--slots": options.slotsPerHost = try number(1...50)
+            case "--only":
+                let text = try value()
+                guard let form = FaultForm(rawValue: text) else {
+                    let all = FaultForm.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw Usage(words: "--only \(text): there are \(all)")
+                }
+                self.form = form
+            case "--runs": options.runs = try number(1...1_000_000)
             case "--show": shows = true
             case "--postgres": options.usesPostgres = true
             case "--keep": options.keepAt = try value()
@@ -50,7 +59,13 @@ struct FaultCommand {
     func run() async throws -> Bool {
         if shows { return try await show() }
         var options = options
-        options.measuresCalm = options.seconds >= 30
+        if form != .storm, form != .results {
+            let results = try await form.measure(options)
+            for result in results { try write(result) }
+            return results.allSatisfy { $0.met != false }
+        }
+        form.shape(&options)
+        options.measuresCalm = form == .storm && options.seconds >= 30
         let outcome = try await FaultStorm.run(options)
         for line in outcome.report { options.tell(line) }
         for result in outcome.results { try write(result) }

@@ -5,11 +5,15 @@ import Foundation
 @main
 struct Main {
     private static let usage = """
-        Usage: berth-faults [--seconds N] [--seed N] [--hosts N] [--slots N] [--show] [--postgres] [--keep FOLDER]
+        Usage: berth-faults [--only FORM] [--seconds N] [--seed N] [--hosts N] [--slots N] [--runs N]
+                            [--show] [--postgres] [--keep FOLDER]
 
         Lets a farm of real parts work under faults (bench/README.md), and judges by the devices' own logs and the ledgers
         whether anything was lost, run twice, or shared. `ops/bench faults` builds and calls it.
 
+          --only FORM    storm (all faults at once, the default), results (10,000 runs beside kills), adoption (a kill with
+                         500 runs in flight), deaths (pauses that are none), failover (between two coordinators)
+          --runs N       ends a storm when so many runs are submitted
           --seconds N    how long the storm is (default 60)
           --seed N       repeats a storm's faults; without it the seed is drawn and printed
           --hosts N      how many hosts (default 3)

@@ -8,14 +8,14 @@ bench_faults() {
         --quick) seconds=15 ;;
         --long) seconds=1800 ;;
         --show | --postgres) options+=("$1") ;;
-        --seconds | --seed | --hosts | --slots | --keep)
+        --seconds | --seed | --hosts | --slots | --keep | --only | --runs)
             [ $# -ge 2 ] || status=64 fail "$1 needs a value"
             if [ "$1" = --seconds ]; then seconds=$2; else options+=("$1" "$2"); fi
             shift
             ;;
         *)
-            status=64 fail "faults has no option $1; there are --quick, --long, --seconds N, --seed N, --hosts N, --slots N," \
-                "--show, --postgres, --keep FOLDER and --json FILE"
+            status=64 fail "faults has no option $1; there are --quick, --long, --only FORM, --seconds N, --seed N, --hosts N," \
+                "--slots N, --runs N, --show, --postgres, --keep FOLDER and --json FILE"
             ;;
         esac
         shift

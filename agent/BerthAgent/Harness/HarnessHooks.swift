@@ -10,6 +10,8 @@ package struct HarnessHooks: Sendable, Hashable {
     package private(set) var ignoresFencing = false
     /// How long before the lease's end the attempt must be over, in percent of the lease; negative: after it.
     package private(set) var leaseMargin = 20
+    /// How long each app runs on a stand-in device, in seconds; nil: as the device likes.
+    package private(set) var dwell: Int?
     /// The disk and the clock that the agent works with.
     private var seams = HarnessSeams()
 
@@ -34,6 +36,7 @@ package struct HarnessHooks: Sendable, Hashable {
                     throw AgentFailure(.usage, "BERTH_HOOK_\(name)=\(value): a percentage from -1000 to 90")
                 }
                 leaseMargin = percent
+            case "DWELL": dwell = Int(value)
             default:
                 guard seams.take(name, value) else {
                     throw AgentFailure(.usage, "BERTH_HOOK_\(name) is no hook of this agent")

@@ -17,10 +17,11 @@ package struct StandInDriver: DeviceDriver {
     package let facts: DeviceFacts
     package let tools: [String: String]
     package let deviceTool: DeviceTool
-    package let pollInterval: Duration = .milliseconds(20)
+    package var pollInterval: Duration { setDwell == nil ? .milliseconds(20) : .seconds(1) }
     package let releasesBesideAttempts = true
     private let folder: String
     private let touches: TouchLog
+    private let setDwell: Int?
     private let present: Shared
 
     private final class Shared: Sendable {
@@ -28,8 +29,12 @@ package struct StandInDriver: DeviceDriver {
     }
 
     /// A device by its folder, whose name is its identity.
+    /// - Parameters:
+    ///   - tool: what touches it.
+    ///   - folder: where its log lies.
+    ///   - dwell: how long each app runs, in seconds; nil: mostly milliseconds.
     /// - Throws: `SystemError`
-    package init(tool: DeviceTool, folder: String) throws {
+    package init(tool: DeviceTool, folder: String, dwell: Int? = nil) throws {
         self.init(
             facts: DeviceFacts(
                 identity: "stand-in-" + (folder as NSString).lastPathComponent,
@@ -39,16 +44,18 @@ package struct StandInDriver: DeviceDriver {
             ),
             tool: tool,
             folder: folder,
-            touches: try TouchLog(path: folder + "/touches")
+            touches: try TouchLog(path: folder + "/touches"),
+            dwell: dwell
         )
     }
 
-    private init(facts: DeviceFacts, tool: DeviceTool, folder: String, touches: TouchLog) {
+    private init(facts: DeviceFacts, tool: DeviceTool, folder: String, touches: TouchLog, dwell: Int?) {
         self.facts = facts
         tools = ["device": "fault harness"]
         deviceTool = tool
         self.folder = folder
         self.touches = touches
+        setDwell = dwell
         present = Shared()
     }
 
@@ -57,7 +64,8 @@ package struct StandInDriver: DeviceDriver {
             facts: facts,
             tool: deviceTool.recording(recorder, pulse: pulse),
             folder: folder,
-            touches: touches
+            touches: touches,
+            dwell: setDwell
         )
     }
 
@@ -166,6 +174,7 @@ package struct StandInDriver: DeviceDriver {
 
     /// How long an app runs before it says what it found: mostly some milliseconds, now and then seconds.
     private func dwell(_ holder: TouchLog.Holder) -> Duration {
+        if let setDwell { return .seconds(setDwell) }
         let number = Self.number(holder.attempt)
         return .milliseconds(number % 20 == 0 ? 1000 + number / 20 % 5000 : number / 20 % 40)
     }

@@ -50,7 +50,7 @@ package enum ServeCommand {
         }
         let tool = DeviceTool(xcrun: options.xcrun, lock: lock, journal: journal)
         let cache = try BlobDirectory(path: options.cache)
-        let driver = try await driver(options, tool, cache)
+        let driver = try await driver(options, tool, cache, hooks)
         let parts = try SlotAgent.Parts(
             places: places,
             journal: journal,
@@ -109,7 +109,8 @@ package enum ServeCommand {
     private static func driver(
         _ options: ServeOptions,
         _ tool: DeviceTool,
-        _ cache: BlobDirectory
+        _ cache: BlobDirectory,
+        _ hooks: HarnessHooks
     ) async throws -> any DeviceDriver {
         switch options.device {
         case .simulator(let wish, let preservedLimit):
@@ -130,7 +131,7 @@ package enum ServeCommand {
                 limits: DevicectlTool.Limits(),
                 wish: wish
             )
-        case .standIn(let folder): try StandInDriver(tool: tool, folder: folder)
+        case .standIn(let folder): try StandInDriver(tool: tool, folder: folder, dwell: hooks.dwell)
         }
     }
 

@@ -1,0 +1,67 @@
+import BerthCore
+import BerthSystem
+import Foundation
+
+// How a farm is judged when its faults have ended.
+extension FaultFarm {
+    /// Gives every run the time that its attempts can take. What has no end then is found missing in the ledger.
+    func waitForRest() async {
+        let limit = Duration.seconds(60 + options.leaseSeconds * 4)
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline {
+            if let status = await client.status(), status.queued == 0, status.running == 0 { return }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        options.tell("runs are still waiting after \(limit)")
+    }
+
+    /// Judges by the devices' logs and the ledgers.
+    /// - Parameters:
+    ///   - submitted: the runs that must have an end.
+    ///   - disturbances: the faults that explain repeated runs.
+    /// - Returns: what the check found.
+    /// - Throws: `Failure`, `SystemError`
+    func judge(submitted: Set<String>, disturbances: [Disturbance]) async throws -> FaultCheck.Finding {
+        let (logs, unreadable) = try touches()
+        let check = FaultCheck(
+            logs: logs,
+            ledgers: try await ledgers(),
+            submitted: submitted,
+            disturbances: disturbances,
+            lease: Int64(options.leaseSeconds) * 1_000_000_000,
+            clockStep: options.clockStep
+        )
+        var finding = check.judge()
+        finding.violations += unreadable
+        return finding
+    }
+
+    /// The devices' own logs.
+    /// - Throws: `SystemError`
+    func touches() throws -> ([String: [Touch]], unreadable: [FaultCheck.Violation]) {
+        var logs: [String: [Touch]] = [:]
+        var unreadable: [FaultCheck.Violation] = []
+        for slot in slotNames {
+            let bytes = try DurableFile.read("\(root)/devices/\(slot)/touches", limit: 1 << 30)
+            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            logs[slot] = lines.compactMap { Touch($0) }
+            if logs[slot]?.count != lines.count {
+                unreadable.append(.init(rule: .unreadable, words: "the log of \(slot) has a line that is none"))
+            }
+        }
+        return (logs, unreadable)
+    }
+
+    /// The canonical bytes of all entries of each ledger.
+    /// - Throws: `Failure`
+    func ledgers() async throws -> [DeviceKind: [[UInt8]]] {
+        var ledgers: [DeviceKind: [[UInt8]]] = [:]
+        for kind in DeviceKind.allCases {
+            guard let bytes = await client.ledger(kind) else {
+                throw Failure(description: "the \(kind.rawValue) ledger cannot be read")
+            }
+            ledgers[kind] = bytes
+        }
+        return ledgers
+    }
+}
