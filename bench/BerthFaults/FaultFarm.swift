@@ -106,6 +106,8 @@ final class FaultFarm: Sendable {
         let disks = SmallDisk.isPossible && !options.usesPostgres
         let storeDisk = disks ? try SmallDisk(at: "\(root)/coordinator", megabytes: 256) : nil
         let ports = try names.map { _ in try freePort() }
+        // Devices are no part of any agent's disk.
+        for slot in hosts.flatMap(\.slots) { try DurableFile.makeFolder("\(root)/devices/\(slot)") }
         let agents = hosts.flatMap { host in host.slots.map { agent($0, host, options, root) } }
         let coordinators = zip(names, ports).map { coordinator($0, port: $1, conninfo, options, root) }
         let api = try FaultyProxy(to: ports[0], lostReplies: options.lostReplies, seed: options.seed)
@@ -277,7 +279,8 @@ final class FaultFarm: Sendable {
 
     /// Takes from a dead process what it had not synchronised: half of the times all, else what comes after some place.
     private static func powerCut(_ name: String, _ options: FaultOptions, _ root: String) -> @Sendable () -> Void {
-        let numbers = Mutex(SeededNumbers(seed: options.seed))
+        let own = SHA256.digest(of: Array(name.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        let numbers = Mutex(SeededNumbers(seed: options.seed ^ own))
         return {
             LossyDisk.takeBack(notes: "\(root)/notes/\(name)") { count in
                 numbers.withLock { Bool.random(using: &$0) ? 0 : Int.random(in: 0...count, using: &$0) }

@@ -18,6 +18,8 @@ package enum FaultStorm {
         /// How fast the farm noticed single faults after the storm.
         package let measured: [FaultResult]
         package let seconds: Double
+        /// Whether the storm was long enough for as many events and faults as are to be shown.
+        package let isLong: Bool
     }
 
     /// Runs one storm from nothing to the judgement, and leaves nothing behind.
@@ -76,7 +78,8 @@ package enum FaultStorm {
             lostReplies: farm.api.dropped.load(ordering: .relaxed),
             outages: faults.outages,
             measured: measured,
-            seconds: Double((ContinuousClock.now - started).components.seconds)
+            seconds: Double((ContinuousClock.now - started).components.seconds),
+            isLong: options.mix == .all && options.seconds >= 1800
         )
     }
 }

@@ -35,9 +35,16 @@ extension FaultStorm.Outcome {
             ),
             FaultResult("repeats per attempt met by a fault", "ratio", finding.repeatsPerHit, atMost: 1.05),
             FaultResult("runs", "count", Double(finding.runs)),
-            FaultResult("touches of devices", "count", Double(finding.touches)),
-            FaultResult("faults", "count", Double(faults.values.reduce(lostReplies, +))),
         ]
+        let (touches, made) = (Double(finding.touches), Double(faults.values.reduce(0, +)))
+        if isLong {
+            results.append(FaultResult("touches of devices", "count", touches, atLeast: 1_000_000))
+            results.append(FaultResult("faults", "count", made, atLeast: 2000))
+        } else {
+            results.append(FaultResult("touches of devices", "count", touches))
+            results.append(FaultResult("faults", "count", made))
+        }
+        results.append(FaultResult("replies lost after they were done", "count", Double(lostReplies)))
         if let longest = outages.max() {
             results.append(FaultResult("API away after a kill of the coordinator, at most", "s", longest, atMost: 2))
         }

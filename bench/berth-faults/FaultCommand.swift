@@ -65,6 +65,8 @@ struct FaultCommand {
             return results.allSatisfy { $0.met != false }
         }
         form.shape(&options)
+        // Two thousand faults and more, with some quiet for work in between.
+        if form == .storm, options.seconds >= 1800 { options.pace = 700 }
         options.measuresCalm = form == .storm && options.seconds >= 30
         let outcome = try await FaultStorm.run(options)
         for line in outcome.report { options.tell(line) }

@@ -12,12 +12,15 @@ package struct LeaseClock: Sendable {
     /// How many unanswered heartbeats are remembered.
     private static let memory = 256
 
-    private var sequence: UInt64 = 0
+    /// Begins anywhere: an answer that is under way to an agent that died is none to the agent after it.
+    private var sequence = UInt64.random(in: 0..<1 << 40)
     private var sent: [Sent] = []
     private var attempt: AttemptReference?
     private var begun: ContinuousClock.Instant?
     /// When the last message was sent that the present coordinator has answered.
     private var heard: ContinuousClock.Instant?
+    /// The present channel is open and the coordinator has answered nothing on it: it may not even know of it.
+    private var isUnanswered = false
     private var length: Duration = .seconds(15)
 
     private let margin: Int
@@ -35,6 +38,7 @@ package struct LeaseClock: Sendable {
     /// A channel was opened: the hello was sent now or later, and no earlier heartbeat will be answered.
     package mutating func open(at now: ContinuousClock.Instant) {
         heard = now
+        isUnanswered = true
         sent = []
     }
 
@@ -45,8 +49,10 @@ package struct LeaseClock: Sendable {
         begun = start(at: now)
     }
 
-    /// Whether the lease of an attempt that is assigned now would have run out already.
-    package func isOver(at now: ContinuousClock.Instant) -> Bool { end(of: start(at: now)) <= now }
+    /// Whether the lease of an attempt that is assigned now may have run out already. So it may before the coordinator has
+    /// answered a heartbeat of this channel: the host's `attach` opens it with a hello that can be old, and what comes
+    /// down first can have been sent long before.
+    package func isOver(at now: ContinuousClock.Instant) -> Bool { isUnanswered || end(of: start(at: now)) <= now }
 
     private func start(at now: ContinuousClock.Instant) -> ContinuousClock.Instant { min(now, heard ?? now) }
 
@@ -73,6 +79,7 @@ package struct LeaseClock: Sendable {
         guard let index = sent.firstIndex(where: { $0.sequence == sequence }) else { return }
         let heartbeat = sent[index]
         sent.removeFirst(index + 1)
+        isUnanswered = false
         heard = max(heard ?? heartbeat.at, heartbeat.at)
         guard heartbeat.attempt == attempt, let begun, heartbeat.at > begun else { return }
         self.begun = heartbeat.at

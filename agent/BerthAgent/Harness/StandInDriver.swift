@@ -17,7 +17,7 @@ package struct StandInDriver: DeviceDriver {
     package let facts: DeviceFacts
     package let tools: [String: String]
     package let deviceTool: DeviceTool
-    package var pollInterval: Duration { setDwell == nil ? .milliseconds(20) : .seconds(1) }
+    package var pollInterval: Duration { setDwell == nil ? .milliseconds(5) : .seconds(1) }
     package let releasesBesideAttempts = true
     private let folder: String
     private let touches: TouchLog

@@ -165,6 +165,8 @@ extension SlotAgent {
         // Only now: a result that was kept meanwhile has either found the new channel or is in the journal.
         for attempt in undelivered { sender.add(attempt) }
         sender.start()
+        // At once: no assignment is taken before the coordinator has answered one.
+        tick()
         Self.log.notice("the channel is open", ["coordinator": hello.coordinator, "term": "\(hello.term)"])
     }
 }

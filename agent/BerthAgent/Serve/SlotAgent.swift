@@ -145,7 +145,7 @@ package final class SlotAgent: Sendable {
         guard !state.withLock({ $0.lease.isOver(at: .now) }) else {
             return OutcomeCause(
                 "lease-over",
-                "the assignment was under way for so long that its lease has run out: the run may be elsewhere by now"
+                "the assignment was under way for so long that its lease may have run out: the run may be elsewhere by now"
             )
         }
         guard !state.withLock({ $0.isInUpkeep }) else {
