@@ -104,7 +104,8 @@ final class FaultFarm: Sendable {
         var hosts: [Host] = []
         for number in 1...options.hosts { hosts.append(try await makeHost(number, options, root)) }
         let disks = SmallDisk.isPossible && !options.usesPostgres
-        let storeDisk = disks ? try SmallDisk(at: "\(root)/coordinator", megabytes: 256) : nil
+        // Evidence grows with the time, and must not fill it by itself.
+        let storeDisk = disks ? try SmallDisk(at: "\(root)/coordinator", megabytes: 256 + options.seconds) : nil
         let ports = try names.map { _ in try freePort() }
         // Devices are no part of any agent's disk.
         for slot in hosts.flatMap(\.slots) { try DurableFile.makeFolder("\(root)/devices/\(slot)") }

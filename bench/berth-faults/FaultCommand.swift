@@ -66,7 +66,7 @@ struct FaultCommand {
         }
         form.shape(&options)
         // Two thousand faults and more, with some quiet for work in between.
-        if form == .storm, options.seconds >= 1800 { options.pace = 700 }
+        if form == .storm, options.seconds >= 900 { options.pace = 500 }
         options.measuresCalm = form == .storm && options.seconds >= 30
         let outcome = try await FaultStorm.run(options)
         for line in outcome.report { options.tell(line) }
