@@ -222,14 +222,17 @@ extension Store {
         cause: OutcomeCause,
         now: Int64
     ) async throws(StoreError) -> Bool {
-        try await change("decline attempt \(attempt)") { [coordinator] connection in
+        let operation = "decline attempt \(attempt)"
+        let said: DatabaseValue
+        do { said = try .json(cause) } catch { throw StoreError(operation, error) }
+        return try await change(operation) { [coordinator] connection in
             guard let open = try Self.openAttempt(attempt, epoch: epoch, connection),
                 open.run.state.attempt == .assigned
             else { return false }
             try Self.requireHeld(open.host, by: coordinator, connection)
             try connection.execute(
                 "UPDATE attempt SET state = 'declined', cause = ?, ended_at = ? WHERE number = ?",
-                [.json(cause), .integer(now), .integer(open.number)]
+                [said, .integer(now), .integer(open.number)]
             )
             try Self.move(open.run, .declined, now: now, connection)
             try Self.judgeDecline(open.slot, cause, now: now, connection)
