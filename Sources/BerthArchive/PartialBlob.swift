@@ -38,7 +38,8 @@ package final class PartialBlob {
             throw ArchiveError.wrongSize(
                 blob.digest,
                 expected: blob.size,
-                actual: Int64(offset) + Int64(bytes.count)
+                // The other side may say any number.
+                actual: Int64(clamping: offset &+ min(UInt64(bytes.count), .max - offset))
             )
         }
         let fresh = bytes.dropFirst(Int(received - offset))

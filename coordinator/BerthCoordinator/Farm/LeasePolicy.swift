@@ -31,6 +31,14 @@ package struct LeasePolicy: Sendable, Hashable {
     package var grantAfter: Duration { length + length / 5 }
 }
 
+extension Int64 {
+    /// The difference from another number, or the nearest there is: what a host says may be any number.
+    func clampedDifference(from other: Int64) -> Int64 {
+        let (difference, isOver) = subtractingReportingOverflow(other)
+        return isOver ? (self < 0 ? .min : .max) : difference
+    }
+}
+
 extension Duration {
     /// Whole milliseconds.
     package var milliseconds: Int64 {

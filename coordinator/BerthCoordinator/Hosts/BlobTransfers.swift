@@ -40,7 +40,7 @@ actor BlobTransfers {
             }
             let blob = BlobReference(digest: lacking.digest, size: size)
             // Awaited below by whoever asked first, and by everyone who asks while it runs.
-            let task = Task { try await self.send(blob, from: lacking.have) }
+            let task = Task { try await self.send(blob, from: min(lacking.have, UInt64(max(size, 0)))) }
             inFlight[lacking.digest] = task
             tasks.append(task)
         }
@@ -53,7 +53,8 @@ actor BlobTransfers {
 
     func received(_ bytes: ReceivedBytes) {
         guard let sent = underWay[bytes.digest] else { return }
-        underWay[bytes.digest] = max(sent - bytes.count, 0)
+        // A host may say any number.
+        underWay[bytes.digest] = sent - min(max(bytes.count, 0), sent)
         makeRoom()
     }
 

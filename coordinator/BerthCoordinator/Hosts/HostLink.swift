@@ -215,7 +215,7 @@ actor HostLink {
             status = Status(
                 state: .connected,
                 problem: nil,
-                clockSkew: hello.wallClock - Timestamp.now().milliseconds
+                clockSkew: hello.wallClock.clampedDifference(from: Timestamp.now().milliseconds)
             )
             await farm.hostConnected(host.name)
             await farm.hostShowsPinnedKey(host.name)
