@@ -42,8 +42,8 @@ extension Farm {
     private func write(_ item: SlotInbox.Item, from inbox: SlotInbox) async throws {
         switch item {
         case .hello(let hello): try await join(hello, inbox)
-        case .accepted(let reference): try await accept(reference, slot: inbox.slot)
-        case .declined(let declination): try await decline(declination, slot: inbox.slot)
+        case .accepted(let reference): try await accept(reference, slot: inbox.slot, from: inbox.link)
+        case .declined(let declination): try await decline(declination, slot: inbox.slot, from: inbox.link)
         case .result(let report): try await record(report, inbox)
         case .running(let reference): try await lookAfter(reference, inbox)
         case .chunk(let chunk): try await archive.receive(chunk)

@@ -18,11 +18,11 @@ extension Farm {
         case .declined(let declination): return .declined(declination)
         case .heartbeat(let heartbeat): return try await renew(heartbeat, slot: name, from: link)
         case .progress(let progress):
-            if holds(name, AttemptReference(attempt: progress.attempt, epoch: progress.epoch)) {
+            if holds(name, AttemptReference(attempt: progress.attempt, epoch: progress.epoch), link) {
                 setProgress("\(progress.title) (\(progress.step)/\(progress.steps))", of: progress.attempt)
             }
         case .result(let report):
-            if holds(name, AttemptReference(attempt: report.attempt, epoch: report.epoch)) {
+            if holds(name, AttemptReference(attempt: report.attempt, epoch: report.epoch), link) {
                 openLeases[report.attempt]?.resultWaits = true
                 openLeases[report.attempt]?.deadline = .now + leases.grantAfter
             }
@@ -38,7 +38,9 @@ extension Farm {
 
     /// An agent that sends its attempt's evidence lives, however long that takes.
     func hearEvidence(slot name: String, from link: HostLink) {
-        guard slots[name]?.link === link, let mine = openLeases.of(slot: name), mine.accepted else { return }
+        guard slots[name]?.link === link, let mine = openLeases.of(slot: name), mine.accepted,
+            mine.host == link.host.name
+        else { return }
         openLeases[mine.attempt]?.deadline = .now + leases.grantAfter
     }
 
@@ -136,7 +138,7 @@ extension Farm {
         let reference = AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
         openLeases[mine.attempt]?.deadline = .now + leases.grantAfter
         if hello.running == reference {
-            try await accept(reference, slot: name)
+            try await accept(reference, slot: name, from: link)
             await tellCancellation(mine.attempt)
         } else if hello.unacknowledged.contains(reference) {
             return
@@ -152,13 +154,16 @@ extension Farm {
         }
     }
 
-    /// Whether a slot is held by just this attempt. What an agent says of another's is not taken.
-    private func holds(_ slot: String, _ reference: AttemptReference) -> Bool {
-        openLeases[reference.attempt].map { $0.slot == slot && $0.epoch == reference.epoch } ?? false
+    /// Whether a slot of the link's host is held by just this attempt. What an agent says of another's, or a host of
+    /// another host's, is not taken.
+    private func holds(_ slot: String, _ reference: AttemptReference, _ link: HostLink) -> Bool {
+        openLeases[reference.attempt].map {
+            $0.slot == slot && $0.epoch == reference.epoch && $0.host == link.host.name
+        } ?? false
     }
 
-    func accept(_ reference: AttemptReference, slot name: String) async throws {
-        guard holds(name, reference),
+    func accept(_ reference: AttemptReference, slot name: String, from link: HostLink) async throws {
+        guard holds(name, reference, link),
             try await store.accept(
                 attempt: reference.attempt,
                 epoch: reference.epoch,
@@ -173,12 +178,13 @@ extension Farm {
         }
     }
 
-    func decline(_ declination: Declination, slot name: String) async throws {
+    func decline(_ declination: Declination, slot name: String, from link: HostLink) async throws {
         log.error(
             "Assignment declined",
             ["slot": name, "attempt": declination.attempt, "cause": declination.cause.description]
         )
-        guard holds(name, AttemptReference(attempt: declination.attempt, epoch: declination.epoch)) else { return }
+        let reference = AttemptReference(attempt: declination.attempt, epoch: declination.epoch)
+        guard holds(name, reference, link) else { return }
         try await store.decline(
             attempt: declination.attempt,
             epoch: declination.epoch,
@@ -201,7 +207,7 @@ extension Farm {
     ) async throws -> SlotInbox.Item? {
         guard slots[name]?.link === link else { return nil }
         if let keeping = heartbeat.keeping { hear(keeping, slot: name) }
-        if let mine = openLeases.of(slot: name) {
+        if let mine = openLeases.of(slot: name), mine.host == link.host.name {
             let vouched = heartbeat.running == AttemptReference(attempt: mine.attempt, epoch: mine.epoch)
             if vouched || !mine.accepted || mine.resultWaits {
                 openLeases[mine.attempt]?.deadline = .now + leases.grantAfter
@@ -251,7 +257,8 @@ extension Farm {
             host: inbox.link.host.name,
             now: Timestamp.now().milliseconds
         )
-        if holds(name, AttemptReference(attempt: report.attempt, epoch: report.epoch)), filing == .recorded {
+        let reference = AttemptReference(attempt: report.attempt, epoch: report.epoch)
+        if holds(name, reference, inbox.link), filing == .recorded {
             openLeases[report.attempt] = nil
         }
         let kind = report.device.platform.kind
