@@ -39,7 +39,7 @@ package final class PartialBlob {
                 blob.digest,
                 expected: blob.size,
                 // The other side may say any number.
-                actual: Int64(clamping: offset &+ min(UInt64(bytes.count), .max - offset))
+                actual: Int64(clamping: offset &+ min(UInt64(bytes.count), UInt64.max - offset))
             )
         }
         let fresh = bytes.dropFirst(Int(received - offset))
