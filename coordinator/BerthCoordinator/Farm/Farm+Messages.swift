@@ -258,8 +258,13 @@ extension Farm {
             now: Timestamp.now().milliseconds
         )
         let reference = AttemptReference(attempt: report.attempt, epoch: report.epoch)
-        if holds(name, reference, inbox.link), filing == .recorded {
-            openLeases[report.attempt] = nil
+        if holds(name, reference, inbox.link) {
+            if filing == .recorded {
+                openLeases[report.attempt] = nil
+            } else {
+                // The agent hears that this is no result of it and says it no more: nothing waits that keeps the lease.
+                openLeases[report.attempt]?.resultWaits = false
+            }
         }
         let kind = report.device.platform.kind
         changes.publish(.init(.ledger, kind.rawValue), .init(.run, report.run), .init(.slot, name))
