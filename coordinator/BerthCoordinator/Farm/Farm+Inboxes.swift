@@ -97,7 +97,12 @@ extension Farm {
         )
         if slots[inbox.slot]?.link === inbox.link {
             slotLeft(inbox.slot, host: inbox.link.host.name, reason: "\(error)", from: inbox.link)
-            slots[inbox.slot]?.problem = OutcomeCause(writing: error)
+            if case .slotOfOtherHost = error {
+                // The name is free for the host whose it is.
+                slots[inbox.slot] = nil
+            } else {
+                slots[inbox.slot]?.problem = OutcomeCause(writing: error)
+            }
         }
         // A lost word ends the channel, which says the same.
         try? await inbox.link.send(.closing(Closing(reason: "\(error)")), route: inbox.slot)

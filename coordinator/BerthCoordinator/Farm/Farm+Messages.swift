@@ -108,6 +108,11 @@ extension Farm {
         let (name, link) = (inbox.slot, inbox.link)
         try await store.recordSlot(hello, host: link.host.name, now: Timestamp.now().milliseconds)
         guard links[link.host.name] === link else { return }
+        if let other = slots[name], other.host != link.host.name {
+            // Another host had said this name first, and the store says whose it is. The agent is asked to say it again.
+            slots[name] = nil
+            return try await link.greet(name)
+        }
         // It has left or said another hello meanwhile, which comes next.
         guard let session = slots[name], session.link === link, session.hello == hello else { return }
         slots[name]?.isRecorded = true
