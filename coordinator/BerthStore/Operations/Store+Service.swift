@@ -31,7 +31,7 @@ extension Store {
             try connection.holdExclusively(.admission)
             try Self.requireKnown(scope, connection)
             let service = ServiceState(scope: scope, state: state, reason: reason, actor: actor, since: now)
-            try Self.put(service, connection)
+            try Self.put(service, replaces: true, connection)
             try Self.enterAudit(state.rawValue, "\(scope)", ["reason": reason], actor: actor, now: now, connection)
             try connection.announce(.hosts)
             return service
@@ -194,10 +194,13 @@ extension Store {
             [.text(slot)]
         )
         guard known == nil else { return }
-        try put(
+        // An operator who takes it out of use at the same time goes first: a passed check would undo that.
+        let isNew = try put(
             ServiceState(scope: .slot(slot), state: .quarantined, reason: reason, actor: "the scheduler", since: now),
+            replaces: false,
             connection
         )
+        guard isNew else { return }
         try enterAudit(
             ServiceState.State.quarantined.rawValue,
             "slot \(slot)",
@@ -209,18 +212,29 @@ extension Store {
         try connection.announce(.hosts)
     }
 
-    private static func put(_ service: ServiceState, _ connection: any StoreConnection) throws {
-        try connection.execute(
+    /// - Returns: whether it is in force now; without `replaces` what is out of use already stays as it is.
+    @discardableResult
+    private static func put(
+        _ service: ServiceState,
+        replaces: Bool,
+        _ connection: any StoreConnection
+    ) throws -> Bool {
+        let conflict =
+            replaces
+            ? """
+            DO UPDATE SET state = excluded.state, reason = excluded.reason,
+                actor = excluded.actor, since = excluded.since, checked_at = NULL
+            """ : "DO NOTHING"
+        return try connection.execute(
             """
             INSERT INTO service_state (kind, name, state, reason, actor, since) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (kind, name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
-                actor = excluded.actor, since = excluded.since, checked_at = NULL
+            ON CONFLICT (kind, name) \(conflict)
             """,
             [
                 .text(service.kind), .text(service.name), .text(service.state.rawValue), .text(service.reason),
                 .text(service.actor), .integer(service.since),
             ]
-        )
+        ) > 0
     }
 
     private static func requireKnown(_ scope: ServiceScope, _ connection: any StoreConnection) throws {
