@@ -13,6 +13,7 @@ package actor Farm {
         case redeliver(attempt: String)
         case serve(SlotInbox)
         case ask(slot: String)
+        case showedPinnedKey(host: String)
     }
 
     let store: Store
@@ -79,6 +80,7 @@ package actor Farm {
                 case .redeliver(let attempt): group.addTask { await self.redeliver(attempt) }
                 case .serve(let inbox): group.addTask { await self.serve(inbox) }
                 case .ask(let slot): group.addTask { await self.ask(slot) }
+                case .showedPinnedKey(let host): group.addTask { await self.hostShowsPinnedKey(host) }
                 }
             }
             group.cancelAll()

@@ -218,7 +218,8 @@ actor HostLink {
                 clockSkew: hello.wallClock.clampedDifference(from: Timestamp.now().milliseconds)
             )
             await farm.hostConnected(host.name)
-            await farm.hostShowsPinnedKey(host.name)
+            // Heartbeats behind this greeting do not wait for the store.
+            farm.addWork.yield(.showedPinnedKey(host: host.name))
             log.notice("Host connected", ["host": host.name, "agent": hello.agentVersion])
         case .missing(let missing): await transfers?.answered(missing)
         case .received(let bytes): await transfers?.received(bytes)
