@@ -41,7 +41,7 @@ package struct Coordinator: Sendable {
             store: store,
             archive: archive,
             leases: configuration.leases,
-            open: HostChannel.overSSH(on: ssh)
+            open: HostChannel.overSSH(on: ssh, allowsProxyCommands: configuration.allowsProxyCommands)
         )
         let api = API(
             farm: farm,

@@ -10,6 +10,6 @@ extension API {
             throw StoreError.unknownHost(name: name, known: hosts.map(\.name))
         }
         let view = try await hostViews().first { $0.host.name == name }
-        return await HostDoctor.examine(host, view: view, ssh: ssh)
+        return await HostDoctor.examine(host, view: view, ssh: ssh, allowsProxyCommands: allowsProxyCommands)
     }
 }

@@ -46,7 +46,8 @@ extension API {
         var shown: [HostKey] = []
         var problem: String?
         do {
-            shown = try await ssh.showHostKeys(of: try SSHEndpoint(host)) { $0.fingerprint == fingerprint }
+            let endpoint = try SSHEndpoint(host, allowsProxyCommands: allowsProxyCommands)
+            shown = try await ssh.showHostKeys(of: endpoint) { $0.fingerprint == fingerprint }
         } catch {
             problem = "\(error)"
         }

@@ -226,7 +226,11 @@ package struct API: Sendable {
                 "this coordinator runs no proxy commands; start it with --allow-proxy-commands, or use jump hosts"
             )
         }
-        do { _ = try SSHEndpoint(host) } catch { throw APIError(400, "malformed-route", "\(error)") }
+        do {
+            _ = try SSHEndpoint(host, allowsProxyCommands: allowsProxyCommands)
+        } catch {
+            throw APIError(400, "malformed-route", "\(error)")
+        }
         try await farm.enrol(host, by: caller)
         let views = try await hostViews()
         guard let view = views.first(where: { $0.host.name == host.name }) else {

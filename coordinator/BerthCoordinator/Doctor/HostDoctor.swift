@@ -32,10 +32,16 @@ struct HostDoctor {
     ///   - host: its record.
     ///   - view: what the farm knows of it now.
     ///   - ssh: by which it is reached.
+    ///   - allowsProxyCommands: whether its proxy command may be run.
     /// - Returns: what was found.
-    static func examine(_ host: HostRecord, view: HostView?, ssh: SSHEventLoopGroup) async -> DoctorReport {
+    static func examine(
+        _ host: HostRecord,
+        view: HostView?,
+        ssh: SSHEventLoopGroup,
+        allowsProxyCommands: Bool
+    ) async -> DoctorReport {
         var doctor = HostDoctor(host, view: view, ssh: ssh)
-        await doctor.examine()
+        await doctor.examine(allowsProxyCommands: allowsProxyCommands)
         let reason = doctor.blindness
         for name in order where !doctor.checks.contains(where: { $0.name == name }) {
             doctor.add(name, .unknown, reason)
@@ -47,10 +53,10 @@ struct HostDoctor {
         checks.append(DoctorCheck(name, state, measured, advice: advice))
     }
 
-    private mutating func examine() async {
+    private mutating func examine(allowsProxyCommands: Bool) async {
         let endpoint: SSHEndpoint
         do throws(SSHError) {
-            var known = try SSHEndpoint(host)
+            var known = try SSHEndpoint(host, allowsProxyCommands: allowsProxyCommands)
             known.connectTimeout = .seconds(12)
             endpoint = known
         } catch {

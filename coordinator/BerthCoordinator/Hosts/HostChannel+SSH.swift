@@ -4,9 +4,9 @@ import BerthSystem
 
 extension HostChannel {
     /// Opens channels by SSH, one connection and one channel a host.
-    package static func overSSH(on ssh: SSHEventLoopGroup) -> Opener {
+    package static func overSSH(on ssh: SSHEventLoopGroup, allowsProxyCommands: Bool) -> Opener {
         { host in
-            let endpoint = try SSHEndpoint(host)
+            let endpoint = try SSHEndpoint(host, allowsProxyCommands: allowsProxyCommands)
             let channel: SSHChannel
             do {
                 channel = try await ssh.open(endpoint)

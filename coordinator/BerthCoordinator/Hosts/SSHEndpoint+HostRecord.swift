@@ -3,8 +3,16 @@ import BerthHosts
 
 extension SSHEndpoint {
     /// The endpoint that a host's record describes, with its route checked.
+    ///
+    /// Records are shared by all coordinators on a database, and outlive a start with other options: each coordinator
+    /// runs the proxy commands of none but those that it was started for.
     /// - Throws: `SSHError.hostKeyMalformed`, `.routeInvalid`, `.hostKeyTypeUnsupported`
-    init(_ host: HostRecord) throws(SSHError) {
+    init(_ host: HostRecord, allowsProxyCommands: Bool) throws(SSHError) {
+        guard host.proxyCommand == nil || allowsProxyCommands else {
+            throw .routeInvalid(
+                reason: "this coordinator runs no proxy commands; start it with --allow-proxy-commands, or use jump hosts"
+            )
+        }
         self.init(
             hostName: host.hostName,
             port: host.port,
