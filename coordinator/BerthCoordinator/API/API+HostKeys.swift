@@ -26,7 +26,7 @@ extension API {
         guard let host = hosts.first(where: { $0.name == name }) else {
             throw StoreError.unknownHost(name: name, known: hosts.map(\.name))
         }
-        let pinned = StoredHostKey(try HostKey(line: host.hostKey))
+        let pinned = StoredHostKey(pinned: try HostKey(line: host.hostKey), of: host)
         if pinned.fingerprint == fingerprint {
             return HostTrustView(host: name, state: .unchanged, pinned: fingerprint)
         }
@@ -55,7 +55,7 @@ extension API {
             return try await pin(StoredHostKey(key), insteadOf: pinned, host: host.name, caller: caller)
         }
         let now = Timestamp.now().milliseconds
-        guard shown.isEmpty || shown.contains(where: { $0.line == pinned.line }) else {
+        guard shown.isEmpty || shown.contains(where: { $0.fingerprint == pinned.fingerprint }) else {
             let list = shown.map(\.description).joined(separator: ", ")
             try await store.enterAudit(
                 "host-key-refused",

@@ -20,7 +20,8 @@ extension Farm {
 
     /// A host showed another key than the pinned one.
     /// - Returns: what the operator shall be told.
-    func hostShows(_ shown: HostKey, insteadOf pinned: HostKey, host: String) async -> String {
+    func hostShows(_ shown: HostKey, insteadOf pinned: HostKey, record: HostRecord) async -> String {
+        let host = record.name
         let problem = HostLinkError.hostKeyChanged(
             host: host,
             pinned: pinned.fingerprint,
@@ -29,7 +30,7 @@ extension Farm {
         do {
             let isPinned = try await store.hostShows(
                 StoredHostKey(shown),
-                insteadOf: StoredHostKey(pinned),
+                insteadOf: StoredHostKey(pinned: pinned, of: record),
                 host: host,
                 now: Timestamp.now().milliseconds
             )
@@ -54,4 +55,9 @@ extension Farm {
 
 extension StoredHostKey {
     init(_ key: HostKey) { self.init(line: key.line, fingerprint: key.fingerprint) }
+
+    /// A host's pinned key as its record has it, with a comment perhaps: the store compares it with just that.
+    init(pinned key: HostKey, of host: HostRecord) {
+        self.init(line: host.hostKey, fingerprint: key.fingerprint)
+    }
 }

@@ -59,7 +59,7 @@ actor HostLink {
             do {
                 problem = try await session()
             } catch SSHError.hostKeyChanged(_, _, let pinned, let shown) {
-                problem = await farm.hostShows(shown, insteadOf: pinned, host: host.name)
+                problem = await farm.hostShows(shown, insteadOf: pinned, record: host)
             } catch {
                 problem = "\(error)"
             }
