@@ -10,7 +10,8 @@ extension SSHEndpoint {
     init(_ host: HostRecord, allowsProxyCommands: Bool) throws(SSHError) {
         guard host.proxyCommand == nil || allowsProxyCommands else {
             throw .routeInvalid(
-                reason: "this coordinator runs no proxy commands; start it with --allow-proxy-commands, or use jump hosts"
+                reason: "this coordinator runs no proxy commands; start it with --allow-proxy-commands, or use jump "
+                    + "hosts"
             )
         }
         self.init(
