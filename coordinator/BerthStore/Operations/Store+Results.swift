@@ -194,7 +194,9 @@ extension Store {
         now: Int64,
         _ connection: any StoreConnection
     ) throws {
-        try connection.holdExclusively(pins.kind == .simulator ? .simulatorLedger : .hardwareLedger)
+        // Always in this order: one transaction appends many results, of both kinds in whatever order they came.
+        try connection.holdExclusively(.simulatorLedger)
+        if pins.kind != .simulator { try connection.holdExclusively(.hardwareLedger) }
         let head = try ledgerHead(pins.kind, connection)
         let entry = LedgerEntry(
             ledger: pins.kind,
