@@ -145,14 +145,18 @@ package actor CoordinatorArchive {
     }
 
     /// Checks that the evidence of a report has arrived as a whole.
+    /// - Parameter gaps: blobs of which something was not kept: what there is of them stays, and goes on from there when
+    ///   they are sent again.
     /// - Returns: the blobs that are still missing.
     /// - Throws: `SystemError`
-    func completeEvidence(of report: AttemptReport) throws -> [Digest] {
+    func completeEvidence(of report: AttemptReport, gaps: Set<Digest> = []) throws -> [Digest] {
         let wanted = Set(report.files.map(\.digest) + [report.evidence])
         var missing: [Digest] = []
         for digest in wanted where !blobs.contains(digest) {
             if digest == Digest.sha256(of: []) {
                 try blobs.insert([])
+            } else if gaps.contains(digest) {
+                missing.append(digest)
             } else if blobs.partialSize(of: digest) > 0 {
                 let partial =
                     try incoming[digest] ?? blobs.begin(BlobReference(digest: digest, size: Self.evidenceLimit))

@@ -54,7 +54,7 @@ extension Farm {
         // Too much or with gaps: that says the result itself, by what it lacks.
         guard !(error is ArchiveError) else { return }
         let cause = OutcomeCause(writing: error)
-        guard inbox.lostEvidence(cause.description) else { return }
+        guard inbox.lostEvidence(cause.description, of: chunk.digest) else { return }
         log.error(
             "Cannot keep evidence",
             ["slot": inbox.slot, "blob": chunk.digest.short, "problem": cause.description]

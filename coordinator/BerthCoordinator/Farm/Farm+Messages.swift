@@ -246,7 +246,7 @@ extension Farm {
         let name = inbox.slot
         let missing: [Digest]
         do {
-            missing = try await archive.completeEvidence(of: report)
+            missing = try await archive.completeEvidence(of: report, gaps: inbox.lostBlobs)
         } catch let error where !mayPass(error) {
             _ = inbox.takeLostEvidence()
             throw SlotProblem.evidenceNotKept(attempt: report.attempt, reason: "\(error)")

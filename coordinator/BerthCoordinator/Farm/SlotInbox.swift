@@ -24,12 +24,15 @@ final class SlotInbox: Sendable {
     static let byteLimit = 16 << 20
     /// Most messages that wait.
     static let messageLimit = 64
+    /// Most blobs whose gaps are remembered.
+    private static let lostLimit = 10_000
 
     private struct State {
         var bytes = 0
         var messages = 0
         var isEnded = false
         var lostEvidence: String?
+        var lostBlobs: Set<Digest> = []
     }
 
     let slot: String
@@ -68,8 +71,9 @@ final class SlotInbox: Sendable {
 
     /// Part of the evidence could not be kept, for this reason; the first one counts.
     /// - Returns: whether it is the first one.
-    func lostEvidence(_ reason: String) -> Bool {
+    func lostEvidence(_ reason: String, of digest: Digest) -> Bool {
         state.withLock { state in
+            if state.lostBlobs.count < Self.lostLimit { state.lostBlobs.insert(digest) }
             defer { state.lostEvidence = state.lostEvidence ?? reason }
             return state.lostEvidence == nil
         }
@@ -78,10 +82,16 @@ final class SlotInbox: Sendable {
     /// Why evidence was not kept since this was asked last.
     func takeLostEvidence() -> String? {
         state.withLock { state in
-            defer { state.lostEvidence = nil }
+            defer {
+                state.lostEvidence = nil
+                state.lostBlobs = []
+            }
             return state.lostEvidence
         }
     }
+
+    /// The blobs that have a gap where evidence was not kept.
+    var lostBlobs: Set<Digest> { state.withLock { $0.lostBlobs } }
 
     /// The channel is gone: what still waits will be said again.
     func end() {
