@@ -194,6 +194,8 @@ extension Store {
             [.text(slot)]
         )
         guard known == nil else { return }
+        // The cause is in an agent's words, of whatever length; the audit keeps them for ever.
+        let reason = String(String.UnicodeScalarView(reason.unicodeScalars.prefix(1000)))
         // An operator who takes it out of use at the same time goes first: a passed check would undo that.
         let isNew = try put(
             ServiceState(scope: .slot(slot), state: .quarantined, reason: reason, actor: "the scheduler", since: now),
