@@ -16,7 +16,11 @@ extension Store {
                 [.text(host.name), .json(host), .integer(now)]
             )
             if added > 0, let actor {
-                let details = ["address": "\(host.hostName):\(host.port)", "user": host.user, "hostKey": host.hostKey]
+                var details = ["address": "\(host.hostName):\(host.port)", "user": host.user, "hostKey": host.hostKey]
+                // What runs on the coordinator's machine, and who is trusted on the way.
+                details["proxyCommand"] = host.proxyCommand
+                details["jump"] = host.jump?.map { "\($0.user)@\($0.hostName):\($0.port) \($0.hostKey)" }
+                    .joined(separator: ", ")
                 try Self.enterAudit("host-added", "host \(host.name)", details, actor: actor, now: now, connection)
             }
             let row = try connection.firstRow("SELECT record FROM host WHERE name = ?", [.text(host.name)])
