@@ -86,7 +86,9 @@ struct HostFactsJudgement {
     private var clock: DoctorCheck {
         let skew = facts.wallClock.clampedDifference(from: middle)
         let words = "\(skew >= 0 ? "+" : "")\(skew) ms (± \(uncertainty) ms) beside the coordinator's clock"
-        guard skew.magnitude > (Self.clockTolerance + uncertainty).magnitude else { return DoctorCheck("clock", .ok, words) }
+        guard skew.magnitude > (Self.clockTolerance + uncertainty).magnitude else {
+            return DoctorCheck("clock", .ok, words)
+        }
         return DoctorCheck(
             "clock",
             .problem,
