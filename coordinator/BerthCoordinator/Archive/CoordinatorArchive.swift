@@ -145,8 +145,10 @@ package actor CoordinatorArchive {
     }
 
     /// Checks that the evidence of a report has arrived as a whole.
-    /// - Parameter gaps: blobs of which something was not kept: what there is of them stays, and goes on from there when
-    ///   they are sent again.
+    /// - Parameters:
+    ///   - report: names it.
+    ///   - gaps: blobs of which something was not kept: what there is of them stays, and goes on from there when they
+    ///     are sent again.
     /// - Returns: the blobs that are still missing.
     /// - Throws: `SystemError`
     func completeEvidence(of report: AttemptReport, gaps: Set<Digest> = []) throws -> [Digest] {

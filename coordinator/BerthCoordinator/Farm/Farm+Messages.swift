@@ -109,7 +109,7 @@ extension Farm {
         try await store.recordSlot(hello, host: link.host.name, now: Timestamp.now().milliseconds)
         guard links[link.host.name] === link else { return }
         if let other = slots[name], other.host != link.host.name {
-            // Another host had said this name first, and the store says whose it is. The agent is asked to say it again.
+            // Another host had said this name first, and the store says whose it is. The agent says it again.
             slots[name] = nil
             return try await link.greet(name)
         }
