@@ -78,7 +78,8 @@ package final class PreservedDevices: Sendable {
     /// Forgets devices whose folders are no longer in the set, since somebody has released them, and writes what could not
     /// be written before. Blocks.
     package func prune(set: String) {
-        for entry in all() where access("\(set)/\(entry.udid)", F_OK) != 0 { remove(entry.udid) }
+        // A set that cannot be looked at says nothing about its devices.
+        for entry in all() where access("\(set)/\(entry.udid)", F_OK) != 0 && errno == ENOENT { remove(entry.udid) }
         unwritten.withLock { unwritten in
             for entry in unwritten.values where (try? Self.write(entry, in: folder)) != nil {
                 unwritten[entry.udid] = nil
