@@ -51,6 +51,12 @@ package final class PreservedDevices: Sendable {
         return written.filter { owed[$0.udid] == nil } + owed.values
     }
 
+    /// Makes sure that no kept device is passed over because the folder cannot be read.
+    /// - Throws: `SystemError`
+    package func requireReadable() throws {
+        _ = try FileDescriptor(path: folder, flags: O_RDONLY | O_DIRECTORY)
+    }
+
     /// Whether a device is kept.
     package func holds(_ udid: String) -> Bool {
         unwritten.withLock { $0[udid] != nil } || access("\(folder)/\(udid).json", F_OK) == 0

@@ -41,6 +41,7 @@ extension SimulatorDriver: DeviceDriver {
     /// Deletes devices of attempts that were neither ended nor preserved, and preserved ones that are released.
     package func clean() async throws {
         preserved.prune(set: simctl.set)
+        try preserved.requireReadable()
         let kept = release.take() == nil ? Set(preserved.all().map(\.udid)) : []
         for (_, device) in try await simctl.list().allDevices
         where device.name.hasPrefix(Self.attemptPrefix) && !kept.contains(device.udid) {
