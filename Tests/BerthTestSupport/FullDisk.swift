@@ -21,6 +21,8 @@ package final class FullDisk: Sendable {
         }
     }
 
+    deinit { topping.cancel() }
+
     /// Writes until nothing more fits.
     private static func take(_ file: FileDescriptor) {
         for size in [1 << 20, 4096] {
