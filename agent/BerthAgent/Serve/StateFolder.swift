@@ -73,13 +73,13 @@ package final class StateFolder: Sendable {
     /// Looks at the folders of a slot's state without writing.
     /// - Returns: why one of them takes nothing, or nil. What is not there is passed over.
     package static func look(_ path: String) -> DiskTrouble? {
-        for place in [path, path + "/results", path + "/preserved", path + "/work", path + "/journal"] {
+        for place in ["", "/results", "/preserved", "/work", "/devices", "/journal"].map({ path + $0 }) {
             if access(place, W_OK) != 0, errno != ENOENT {
                 return DiskTrouble(SystemError(operation: "write", path: place))
             }
         }
         // A folder may be a mount of its own.
-        for place in [path, path + "/results", path + "/work"] where access(place, F_OK) == 0 {
+        for place in [path, path + "/results", path + "/work", path + "/devices"] where access(place, F_OK) == 0 {
             let free = Folders.free(at: place)
             if free < minimum { return DiskTrouble(free: free, of: minimum, at: place) }
         }
