@@ -159,6 +159,25 @@ struct BadDiskTests {
         }
     }
 
+    @Test("a disk with room for bytes and for no further file is full too, and recovers")
+    func withoutNames() throws {
+        let directory = try TemporaryDirectory()
+        let disk = try SmallDisk(at: directory.path + "/state", megabytes: 64, files: 8)
+        defer { disk.unmount() }
+        let state = StateFolder(path: disk.path, journal: try Journal(path: disk.path + "/journal"))
+        #expect(state.trouble() == nil && state.probe() == nil)
+        let names = (0..<8).map { "\(disk.path)/\($0)" }
+        let made = names.count { name in
+            let number = creat(name, 0o600)
+            close(number)
+            return number >= 0
+        }
+        #expect(made > 0 && made < names.count)
+        #expect(state.trouble()?.code == .diskFull && state.probe()?.code == .diskFull)
+        for name in names { unlink(name) }
+        #expect(state.probe() == nil)
+    }
+
     @Test("a result whose report is gone, since it was acknowledged on a full disk, is not promised again")
     func acknowledgedButNotJournaled() async throws {
         try await AgentHost.run { host in

@@ -64,10 +64,11 @@ struct FarmFixture {
         )
     }
 
-    /// Runs a farm with one stand-in host.
+    /// Runs a farm with one stand-in host, or two.
     static func with(
         lease: Duration = .seconds(10),
         host: StandInHost = StandInHost(),
+        second: StandInHost? = nil,
         postgres: String? = nil,
         _ body: @escaping @Sendable (FarmFixture) async throws -> Void
     ) async throws {
@@ -102,12 +103,16 @@ struct FarmFixture {
         let update = BuiltInCases.update
         try await store.addCase(update, digest: .sha256(of: try CanonicalJSON.encode(update)), now: 1)
         try await store.addHost(StandInHost.record, now: 1)
+        if second != nil { try await store.addHost(StandInHost.secondRecord, now: 1) }
         let farm = Farm(
             name: "test",
             store: store,
             archive: try CoordinatorArchive(path: "\(folder.path)/archive"),
             leases: LeasePolicy(length: lease, heartbeat: .milliseconds(50)),
-            open: host.opener
+            open: { endpoint in
+                let isSecond = endpoint.name == StandInHost.secondRecord.name
+                return try await (isSecond ? second ?? host : host).opener(endpoint)
+            }
         )
         let fixture = FarmFixture(
             store: store,

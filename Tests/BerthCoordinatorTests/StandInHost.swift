@@ -30,14 +30,19 @@ final class StandInHost: Sendable {
         self.answersQueries = answersQueries
     }
 
-    static let record = HostRecord(
-        name: "host-1",
-        hostName: "192.0.2.1",
-        port: 22,
-        user: "berth",
-        identityFile: "/nowhere",
-        hostKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUtY1l2mZ0J0q4Kp3lYz2kQ0Yw2mX1Q0S2Zg5vG0b2P"
-    )
+    static let record = record(named: "host-1")
+    static let secondRecord = record(named: "host-2")
+
+    private static func record(named name: String) -> HostRecord {
+        HostRecord(
+            name: name,
+            hostName: "192.0.2.1",
+            port: 22,
+            user: "berth",
+            identityFile: "/nowhere",
+            hostKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUtY1l2mZ0J0q4Kp3lYz2kQ0Yw2mX1Q0S2Zg5vG0b2P"
+        )
+    }
 
     var opener: HostChannel.Opener {
         { _ in
@@ -90,10 +95,10 @@ final class StandInHost: Sendable {
     }
 
     /// Waits for the farm's next connection and greets it.
-    func greet() async throws {
+    func greet(wallClock: Int64 = 0) async throws {
         try await eventually("the farm connects") { state.withLock { $0.connections > $0.greetings } }
         state.withLock { $0.greetings = $0.connections }
-        try say(.hostHello(HostHello(agentVersion: "t", hostName: "h", wallClock: 0, diskFree: 1)))
+        try say(.hostHello(HostHello(agentVersion: "t", hostName: "h", wallClock: wallClock, diskFree: 1)))
     }
 
     func join(
@@ -144,8 +149,8 @@ final class StandInHost: Sendable {
     }
 
     /// Sends a blob of evidence as a slot's agent does.
-    func send(_ bytes: [UInt8], route: String) {
-        let chunk = Chunk(digest: Digest.sha256(of: bytes), offset: 0, bytes: bytes)
+    func send(_ bytes: [UInt8], offset: UInt64 = 0, route: String) {
+        let chunk = Chunk(digest: Digest.sha256(of: bytes), offset: offset, bytes: bytes)
         let frame = Frame(type: .chunk, route: route, payload: chunk.payload).bytes
         _ = state.withLock { $0.inbound?.yield(frame) }
     }

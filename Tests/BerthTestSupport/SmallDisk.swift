@@ -14,11 +14,17 @@ package struct SmallDisk: Sendable {
         return true
     }()
 
+    /// - Parameters:
+    ///   - path: a folder, made if it is not there.
+    ///   - megabytes: its size.
+    ///   - files: how many files and folders it takes, itself among them; nil for as many as its size allows.
     /// - Throws: `SystemError`
-    package init(at path: String, megabytes: Int) throws {
+    package init(at path: String, megabytes: Int, files: Int? = nil) throws {
         self.path = path
         try DurableFile.makeFolder(path)
-        guard mount("berth-test", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
+        guard
+            mount("berth-test", path, "tmpfs", 0, "size=\(megabytes)m" + (files.map { ",nr_inodes=\($0)" } ?? "")) == 0
+        else {
             throw SystemError(operation: "mount a small disk", path: path, code: errno)
         }
     }

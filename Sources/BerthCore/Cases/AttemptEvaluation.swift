@@ -137,16 +137,20 @@ package struct AttemptEvaluation: Sendable {
     /// The host's disk took nothing more while the attempt ran: what went wrong then proves nothing about the builds. A
     /// pass stays one.
     package mutating func recordShortage(_ cause: OutcomeCause) {
-        var judged = self
-        // Decided last of all, by what is about to be stored.
-        if judged.checks[.secretsStay] == nil { judged.recordSecrecy(leaks: []) }
-        let before = judged.conclusion
+        let before = conclusionSoFar
         guard before.outcome != .passed, before.outcome != .cancelled else { return }
         for (id, check) in checks where id != .secretsStay && check.state == .broken {
             checks[id] = CheckResult(id: id, state: .undecided, reason: "it was broken on a host whose disk was full")
         }
         let words = before.cause.map { "; what was seen then: \($0)" } ?? ""
         end(.errored(.init(cause.code, cause.message + words)))
+    }
+
+    /// How it would end if no secret is found in what is about to be stored (D2), which is decided last of all.
+    package var conclusionSoFar: (outcome: Outcome, cause: OutcomeCause?, checks: [CheckResult]) {
+        var judged = self
+        if judged.checks[.secretsStay] == nil { judged.recordSecrecy(leaks: []) }
+        return judged.conclusion
     }
 
     /// The attempt was called off.

@@ -149,6 +149,8 @@ package actor AttemptExecution {
 
     private func judgeShortage() {
         lookForShortage()
+        // A quota, or a disk without room for names, shows only when something is written.
+        if shortage == nil, evaluation.conclusionSoFar.outcome != .passed { shortage = settings.state.probe() }
         guard let shortage else { return }
         switch control.reason {
         case .timeout, nil: evaluation.recordShortage(shortage.cause)

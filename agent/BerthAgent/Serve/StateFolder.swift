@@ -51,9 +51,7 @@ package final class StateFolder: Sendable {
             state.trouble = trouble
             state.nextTry = .now + Self.pause
             do {
-                let probe = "\(path)/probe"
-                try DurableFile.replace(probe, with: [UInt8](repeating: 0, count: 1 << 16))
-                unlink(probe)
+                try write()
                 try journal.catchUp()
                 Self.log.notice("the state folder can be written again", ["path": path])
                 state.trouble = nil
@@ -62,6 +60,24 @@ package final class StateFolder: Sendable {
             }
             return state.trouble
         }
+    }
+
+    /// Writes something, to see whether the folder takes it. Blocks.
+    /// - Returns: why it does not, or nil.
+    package func probe() -> DiskTrouble? {
+        do {
+            try write()
+            return nil
+        } catch {
+            note(error)
+            return DiskTrouble(error)
+        }
+    }
+
+    private func write() throws {
+        let probe = "\(path)/probe"
+        try DurableFile.replace(probe, with: [UInt8](repeating: 0, count: 1 << 16))
+        unlink(probe)
     }
 
     /// The journal has not been written to its end.
@@ -82,6 +98,9 @@ package final class StateFolder: Sendable {
         for place in [path, path + "/results", path + "/work", path + "/devices"] where access(place, F_OK) == 0 {
             let free = Folders.free(at: place)
             if free < minimum { return DiskTrouble(free: free, of: minimum, at: place) }
+            if Folders.hasNoNamesLeft(at: place) {
+                return DiskTrouble(SystemError(operation: "make a file", path: place, code: ENOSPC))
+            }
         }
         return nil
     }
