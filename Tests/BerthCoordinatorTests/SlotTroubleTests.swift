@@ -71,7 +71,7 @@ struct SlotTroubleTests {
     @Test func aStoreThatIsBlockedForOneSlotStopsNoHeartbeatAndNoOtherSlot() async throws {
         let server = try await TestPostgresServer.started()
         let database = try await server.makeDatabase()
-        try await FarmFixture.with(lease: .seconds(2), postgres: database) { fixture in
+        try await FarmFixture.with(lease: .seconds(5), postgres: database) { fixture in
             let batch = try await fixture.submit(runs: 2)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -81,7 +81,7 @@ struct SlotTroubleTests {
                 let other = try await fixture.assignment(to: "b")
                 // Somebody holds the row of one slot's attempt, for several leases.
                 async let lock = server.sql(
-                    "BEGIN; SELECT 1 FROM attempt WHERE slot = 'a' FOR UPDATE; SELECT pg_sleep(12); COMMIT",
+                    "BEGIN; SELECT 1 FROM attempt WHERE slot = 'a' FOR UPDATE; SELECT pg_sleep(16); COMMIT",
                     database
                 )
                 try await eventually("the row is held") {
@@ -120,7 +120,7 @@ struct SlotTroubleTests {
     }
 
     @Test func evidenceThatCannotBeKeptIsAskedForAgainAndHoldsUpItsOwnSlotOnly() async throws {
-        try await FarmFixture.with(lease: .seconds(2)) { fixture in
+        try await FarmFixture.with(lease: .seconds(5)) { fixture in
             let batch = try await fixture.submit(runs: 2)
             try await fixture.host.greet()
             try fixture.host.join("a")

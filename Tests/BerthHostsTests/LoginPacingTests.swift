@@ -67,8 +67,8 @@ struct LoginPacingTests {
             // The connection is accepted by the kernel, and nobody answers: the login stays open until it is cancelled.
             let silent = try LoopbackListener()
             let (host, port) = ("127.0.0.1", silent.port)
-            let first = Task { try await ssh.fetchHostKey(hostName: host, port: port) }
-            let second = Task { try await ssh.fetchHostKey(hostName: host, port: port) }
+            let first = Task { try await ssh.fetchHostKey(hostName: host, port: port, timeout: .seconds(120)) }
+            let second = Task { try await ssh.fetchHostKey(hostName: host, port: port, timeout: .seconds(120)) }
             try await eventually("the second waits") { ssh.waitingLogins == 1 }
             let third = Task {
                 try await ssh.fetchHostKey(hostName: host, port: port, timeout: .milliseconds(10))

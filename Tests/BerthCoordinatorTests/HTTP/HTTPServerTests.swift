@@ -28,8 +28,8 @@ struct HTTPServerTests {
 
     private func curl(_ arguments: [String]) async throws -> String {
         let result = try await CommandRunner.run(
-            ProcessSpecification(executable: "/usr/bin/curl", arguments: ["-sS", "--max-time", "30"] + arguments),
-            timeout: .seconds(40),
+            ProcessSpecification(executable: "/usr/bin/curl", arguments: ["-sS", "--max-time", "120"] + arguments),
+            timeout: .seconds(130),
             outputLimit: 1 << 20
         )
         #expect(result.termination == .exited(0), "\(String(decoding: result.errorOutput, as: UTF8.self))")
