@@ -202,6 +202,37 @@ import Testing
         }
     }
 
+    @Test("before the coordinator has answered on the channel nothing is taken, and what was declined once never is")
+    func secondCopies() async throws {
+        try await AgentHost.run { host in
+            try await host.serve()
+            let coordinator = try await host.attach(renews: false)
+            _ = try await coordinator.agentHello()
+            let builds = [
+                try await TestBuild.scripted("{}", version: "1.0", in: host.bundles),
+                try await TestBuild.scripted("{}", version: "2.0", in: host.bundles),
+            ]
+            try await coordinator.upload(builds)
+            // It may have waited in the connection since before the agent was there.
+            let early = try TestAssignment.make("a-1", builds: builds)
+            try coordinator.send(.assign(early), to: "sim-1")
+            #expect(try await coordinator.declination(of: "a-1").cause.code == "lease-over")
+            let count = coordinator.messages.count
+            coordinator.renew(true)
+            _ = try await coordinator.wait("a heartbeat that is answered", after: count) {
+                if case .heartbeat = $0 { true } else { nil }
+            }
+            // By the first answer the run is elsewhere: the copy that comes now is declined as well.
+            try coordinator.send(.assign(early), to: "sim-1")
+            let again = try await coordinator.wait("it is declined again", after: count) {
+                if case .declined(let declination) = $0 { declination.attempt } else { nil }
+            }
+            #expect(again == "a-1")
+            try coordinator.send(.assign(try TestAssignment.make("a-2", epoch: 2, builds: builds)), to: "sim-1")
+            try await coordinator.acceptance(of: "a-2")
+        }
+    }
+
     @Test("a lower term is refused with a reason; the newest channel of the same term wins")
     func terms() async throws {
         try await AgentHost.run { host in

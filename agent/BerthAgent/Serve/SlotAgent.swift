@@ -51,6 +51,9 @@ package final class SlotAgent: Sendable {
         var isInUpkeep = false
         /// What the agent keeps, as it was when it was looked at last.
         var keeping: SlotKeeping?
+        /// What was declined last, and why: the coordinator gives such an attempt up, so a second copy that was under way
+        /// when it was declined must not be taken.
+        var declined: [(reference: AttemptReference, cause: OutcomeCause)] = []
         /// Operators' orders that wait to be followed.
         var releases: [DeviceRelease] = []
     }
@@ -110,11 +113,10 @@ package final class SlotAgent: Sendable {
                 send(.accepted(reference))
                 return state.withLock { $0.channel?.sender }?.add(reference) ?? ()
             }
-            if let cause = refusal(assignment) {
+            let before = state.withLock { $0.declined.first { $0.reference == reference }?.cause }
+            if let cause = before ?? refusal(assignment) {
                 Self.log.notice("declined", ["attempt": assignment.attempt, "cause": cause.code])
-                // Whoever has not known it before is told what stands in the way, before the answer.
-                tellKeeping()
-                return send(.declined(Declination(attempt: reference.attempt, epoch: reference.epoch, cause: cause)))
+                return decline(reference, cause)
             }
             do {
                 try parts.journal.append(.assignment(assignment))
@@ -122,11 +124,23 @@ package final class SlotAgent: Sendable {
                 let cause = OutcomeCause("journal-unwritable", "\(error)")
                 Self.log.error("declined", ["attempt": assignment.attempt, "error": "\(error)"])
                 parts.state.note(error)
-                tellKeeping()
-                return send(.declined(Declination(attempt: reference.attempt, epoch: reference.epoch, cause: cause)))
+                return decline(reference, cause)
             }
             start(assignment, reference)
         }
+    }
+
+    /// How many declined attempts are remembered: more than can be under way in two copies.
+    private static let declinedLimit = 64
+
+    private func decline(_ reference: AttemptReference, _ cause: OutcomeCause) {
+        state.withLock { state in
+            state.declined.append((reference, cause))
+            if state.declined.count > Self.declinedLimit { state.declined.removeFirst() }
+        }
+        // Whoever has not known it before is told what stands in the way, before the answer.
+        tellKeeping()
+        send(.declined(Declination(attempt: reference.attempt, epoch: reference.epoch, cause: cause)))
     }
 
     private func refusal(_ assignment: Assignment) -> OutcomeCause? {
