@@ -20,12 +20,20 @@ extension FaultFarm {
     ///   - submitted: the runs that must have an end.
     ///   - disturbances: the faults that explain repeated runs.
     /// - Returns: what the check found.
-    /// - Throws: `Failure`, `SystemError`
+    /// - Throws: `SystemError`
     func judge(submitted: Set<String>, disturbances: [Disturbance]) async throws -> FaultCheck.Finding {
-        let (logs, unreadable) = try touches()
+        let (logs, lines) = try touches()
+        var unreadable = lines
+        var ledgers: [DeviceKind: [[UInt8]]] = [:]
+        do {
+            ledgers = try await self.ledgers()
+        } catch {
+            // A coordinator that cannot show what it has recorded has lost it.
+            unreadable.append(.init(rule: .unreadable, words: "\(error)"))
+        }
         let check = FaultCheck(
             logs: logs,
-            ledgers: try await ledgers(),
+            ledgers: ledgers,
             submitted: submitted,
             disturbances: disturbances,
             lease: Int64(options.leaseSeconds) * 1_000_000_000,
@@ -57,7 +65,13 @@ extension FaultFarm {
     func ledgers() async throws -> [DeviceKind: [[UInt8]]] {
         var ledgers: [DeviceKind: [[UInt8]]] = [:]
         for kind in DeviceKind.allCases {
-            guard let bytes = await client.ledger(kind) else {
+            let deadline = ContinuousClock.now + .seconds(30)
+            var bytes = await client.ledger(kind)
+            while bytes == nil, ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(500))
+                bytes = await client.ledger(kind)
+            }
+            guard let bytes else {
                 throw Failure(description: "the \(kind.rawValue) ledger cannot be read")
             }
             ledgers[kind] = bytes

@@ -1,6 +1,7 @@
 import BerthCore
 import BerthSystem
 import Foundation
+import Synchronization
 
 /// Stands between sshd and `attach`, and does to whole messages what a bad network and a confused coordinator do: sends
 /// old assignments again, results twice, and everything late.
@@ -27,12 +28,20 @@ package enum FramePipe {
         )
         down.read.close()
         up.write.close()
+        let joined = JoinedRoutes()
         let toAttach = FrameSink(down.write)
         let toCoordinator = FrameSink(FileDescriptor(adopting: 1))
         Threads.detach(name: "down") {
             pump(FileDescriptor(adopting: 0), toAttach, SeededNumbers(seed: seed)) { frame, numbers in
-                if case .assign(let assignment)? = try? CoordinatorMessage.parse(frame.payload) {
-                    keep(frame, assignment, memory)
+                switch try? CoordinatorMessage.parse(frame.payload) {
+                case .assign(let assignment): keep(frame, assignment, memory)
+                case .renewed where joined.routes.withLock({ $0.remove(frame.route) }) != nil:
+                    // Only now an agent takes what it does not know to be old.
+                    guard Int.random(in: 0..<100, using: &numbers) < 90,
+                        let old = old(frame.route, memory, &numbers)
+                    else { break }
+                    return [frame, old]
+                default: break
                 }
                 return [frame]
             }
@@ -43,7 +52,8 @@ package enum FramePipe {
                 guard let message = try? HostMessage.parse(frame.payload) else { return [frame] }
                 switch message {
                 case .agentHello:
-                    resend(frame.route, 90, memory, toAttach, &numbers)
+                    joined.routes.withLock { _ = $0.insert(frame.route) }
+                    resend(frame.route, 20, memory, toAttach, &numbers)
                 case .accepted(let reference):
                     release(frame.route, reference, memory)
                     resend(frame.route, 5, memory, toAttach, &numbers)
@@ -126,6 +136,11 @@ package enum FramePipe {
         decoder.feed(bytes)
         return try? decoder.next()
     }
+}
+
+/// The slots whose agents have said hello and have had no answer to a heartbeat yet.
+private final class JoinedRoutes: Sendable {
+    let routes = Mutex<Set<String>>([])
 }
 
 /// Writes whole frames to a stream from several threads.
