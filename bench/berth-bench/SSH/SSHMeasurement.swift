@@ -11,6 +11,7 @@ enum SSHMeasurement {
     @Sendable static func run(_ options: BenchOptions) async throws -> [BenchRow] {
         let rounds = options.length(3, quick: 1)
         let length: Duration = options.length(.seconds(4), quick: .seconds(2))
+        try DurableFile.makeFolder("\(options.folder)/sshd")
         let server = try await TestSSHServer(
             directory: "\(options.folder)/sshd",
             forcedCommand: "cat",
