@@ -64,6 +64,10 @@ struct FarmFixture {
         )
     }
 
+    private struct EndedByItself: Error, CustomStringConvertible {
+        var description: String { "the farm ended before the test did" }
+    }
+
     /// Runs a farm with one stand-in host, or two.
     static func with(
         lease: Duration = .seconds(10),
@@ -122,7 +126,11 @@ struct FarmFixture {
             archive: "\(folder.path)/archive"
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await farm.run(url: "http://test.example:8750") }
+            group.addTask {
+                try await farm.run(url: "http://test.example:8750")
+                // Else the body would be called off, and the test would pass without having run.
+                if !Task.isCancelled { throw EndedByItself() }
+            }
             group.addTask { try await body(fixture) }
             try await group.next()
             group.cancelAll()

@@ -1,8 +1,8 @@
 import BerthSystem
 import Foundation
 
-/// A real ssh-agent for one test.
-package struct TestSSHAgent: Sendable {
+/// A real ssh-agent for one test; it ends with this object at the latest.
+package final class TestSSHAgent: Sendable {
     /// Path of its socket.
     package let socket: String
     private let process: ChildProcess
@@ -15,6 +15,10 @@ package struct TestSSHAgent: Sendable {
             ProcessSpecification(executable: "/usr/bin/ssh-agent", arguments: ["-D", "-a", socket])
         )
         try await eventually("the agent listens") { FileManager.default.fileExists(atPath: socket) }
+    }
+
+    deinit {
+        if process.termination == nil { process.signalGroup(SIGTERM) }
     }
 
     /// Runs ssh-add with these arguments, such as a key's file.

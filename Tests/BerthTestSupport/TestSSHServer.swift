@@ -61,6 +61,13 @@ package final class TestSSHServer: Sendable {
         try Self.write(configuration.joined(separator: "\n") + "\n", to: directory + "/sshd_config")
     }
 
+    /// A test that fails before `stop` leaves no server behind.
+    deinit {
+        listener.withLock { listener in
+            if let listener, listener.termination == nil { kill(listener.pid, SIGKILL) }
+        }
+    }
+
     /// The server's public key, as in a `.pub` file.
     package var hostKeyLine: String {
         get throws { try Self.text(of: directory + "/host_key.pub") }

@@ -42,9 +42,10 @@ struct PlanResolver {
         for (index, path) in paths.enumerated() {
             check(cases.map(\.definition), path, place: "paths[\(index)]")
             for platform in platforms(plan, path, place: "paths[\(index)]") {
-                let systems = try await systems(plan, platform)
+                let offers = try await store.offers(platform: platform, labels: plan.labels)
+                let systems = systems(plan, platform, offers)
                 for os in systems { queue(plan, path, cases, os, platform) }
-                try await warnOfFeatures(plan, cases.map(\.definition), systems, platform)
+                warnOfFeatures(cases.map(\.definition), systems, platform, offers)
             }
         }
     }
@@ -164,12 +165,11 @@ struct PlanResolver {
 
     /// A case that no slot can carry out now may wait for one, but whoever submits it should know.
     private mutating func warnOfFeatures(
-        _ plan: Plan,
         _ cases: [CaseDefinition],
         _ systems: [OSPin],
-        _ platform: Platform
-    ) async throws {
-        let offers = try await store.offers(platform: platform, labels: plan.labels)
+        _ platform: Platform,
+        _ offers: [SlotOffer]
+    ) {
         for os in systems {
             let features = offers.filter { $0.os == os }.map { Set($0.features) }
             for definition in cases {
@@ -207,8 +207,8 @@ struct PlanResolver {
     }
 
     /// The exact versions that the plan means on a platform now.
-    private mutating func systems(_ plan: Plan, _ platform: Platform) async throws -> [OSPin] {
-        let offered = try await store.osVersions(platform: platform, labels: plan.labels)
+    private mutating func systems(_ plan: Plan, _ platform: Platform, _ offers: [SlotOffer]) -> [OSPin] {
+        let offered = Store.systems(of: offers)
         let labels = plan.labels.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
         let slot = "slot of platform \(platform.rawValue)\(labels.isEmpty ? "" : " with the labels \(labels)")"
         guard !offered.isEmpty else {

@@ -38,7 +38,7 @@ struct SQLiteDriver: StoreDriver {
             do {
                 let opened = try connection ?? DatabaseConnection(path: path)
                 connection = opened
-                _ = try opened.checkpoint()
+                try opened.checkpoint()
             } catch {
                 // The writer, which then does this itself, meets the same and says so to its callers.
                 connection = nil

@@ -140,7 +140,12 @@ extension Store {
 
     /// The system versions among what known slots offer, newest first by numeric comparison.
     package func osVersions(platform: Platform, labels: [String: String] = [:]) async throws(StoreError) -> [OSPin] {
-        Set(try await offers(platform: platform, labels: labels).map(\.os)).sorted(by: Self.isNewer)
+        Self.systems(of: try await offers(platform: platform, labels: labels))
+    }
+
+    /// The system versions among offers, newest first by numeric comparison.
+    package static func systems(of offers: [SlotOffer]) -> [OSPin] {
+        Set(offers.map(\.os)).sorted(by: isNewer)
     }
 
     private static func isNewer(_ left: OSPin, _ right: OSPin) -> Bool {
