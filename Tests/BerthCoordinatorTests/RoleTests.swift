@@ -85,6 +85,46 @@ struct RoleTests {
         }
     }
 
+    @Test func noBodyIsTakenFromWhoMayNotSendIt() async throws {
+        try await ServedFarm.run { farm in
+            let viewer = try await token("eve", .viewer, farm)
+            let path = "/v1/blobs/\(Digest.sha256(of: [1]).hex)"
+            for (token, refusal) in [("wrong", "401 unauthorized"), (viewer, "403 forbidden")] {
+                let client = try RawClient(port: farm.port)
+                // Of the 512 MiB not one byte is sent.
+                try await client.send(
+                    "PUT \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
+                        + "Content-Length: \(API.blobLimit)\r\n\r\n"
+                )
+                #expect(try code(try await client.answer()) == refusal)
+                // A short one is dropped, and the connection goes on.
+                let small = try RawClient(port: farm.port)
+                for framing in [
+                    "Content-Length: 3\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+                ] {
+                    try await small.send(
+                        "PUT \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\(framing)"
+                    )
+                    #expect(try code(try await small.answer()) == refusal)
+                }
+            }
+            let body = [UInt8]([1])
+            let client = try RawClient(port: farm.port)
+            for (framing, status) in [
+                ("Content-Length: 1\r\n\r\n\u{1}", 201),
+                ("Transfer-Encoding: chunked\r\n\r\n1\r\n\u{1}\r\n0\r\n\r\n", 200),
+                ("Expect: 100-continue\r\nContent-Length: 1\r\n\r\n", 100),
+            ] {
+                try await client.send(
+                    "PUT \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(ServedFarm.token)\r\n\(framing)"
+                )
+                #expect(try await client.answer().status == status)
+            }
+            try await client.send("", body)
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
     @Test func aRevokedTokenIsWorthlessAndTheLastOperatorStays() async throws {
         try await ServedFarm.run { farm in
             let nothing = [String: String]()

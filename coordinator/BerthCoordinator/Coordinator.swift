@@ -55,6 +55,7 @@ package struct Coordinator: Sendable {
             address: configuration.address,
             port: configuration.port,
             limits: HTTPLimits(maxBodyBytes: { API.bodyLimit(method: $0, path: $1) }),
+            admission: { await api.refusal(of: $0) },
             handler: { await api.handle($0) }
         )
         let port = try server.start()

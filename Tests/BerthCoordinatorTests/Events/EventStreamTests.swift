@@ -125,6 +125,23 @@ struct EventStreamTests {
         }
     }
 
+    @Test func aStreamEndsWithItsToken() async throws {
+        try await ServedFarm.run { farm in
+            let answer = try await farm.post("/v1/tokens", TokenRequest(name: "eve", role: .viewer))
+            let made = try CanonicalJSON.decode(TokenView.self, from: answer.body, document: "token")
+            let token: String = try #require(made.token)
+            let theirs = try await Events(farm.port, token: token)
+            let other = try await Events(farm.port)
+            #expect(try await theirs.wait(for: "event: ready"))
+            #expect(try await other.wait(for: "event: ready"))
+            #expect(try await farm.post("/v1/tokens/eve/revoke", [String: String]()).status == 200)
+            #expect(try await theirs.wait(for: "0\r\n\r\n"))
+            farm.farm.changes.publish(.init(.run, "after"))
+            #expect(try await other.wait(for: "run", "after"))
+            #expect(farm.farm.changes.subscribers == 1)
+        }
+    }
+
     @Test func nothingIsToldWithoutAToken() async throws {
         try await ServedFarm.run { farm in
             for token in [nil, "wrong"] {

@@ -90,7 +90,12 @@ final class ServedFarm: Sendable {
     }
 
     private static func server(of api: API, port: UInt16) -> HTTPServer {
-        HTTPServer(port: port, limits: HTTPLimits(stopTimeout: .seconds(1))) { await api.handle($0) }
+        HTTPServer(
+            port: port,
+            limits: HTTPLimits(maxBodyBytes: { API.bodyLimit(method: $0, path: $1) }, stopTimeout: .seconds(1)),
+            admission: { await api.refusal(of: $0) },
+            handler: { await api.handle($0) }
+        )
     }
 
     /// Ends all connections and takes no new ones.

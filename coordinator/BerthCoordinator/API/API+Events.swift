@@ -1,12 +1,18 @@
 import BerthCore
+import BerthStore
 import Foundation
 
 extension API {
-    /// What changed is told as server-sent events, from now on or after the event that the caller names.
-    func events(after lastEvent: String?) throws -> HTTPResponse {
+    /// What changed is told as server-sent events, from now on or after the event that the caller names. The stream
+    /// ends with the caller's token.
+    func events(after lastEvent: String?, for caller: Caller) async throws -> HTTPResponse {
         let feed = farm.changes
         let life = feed.life
-        let stream = feed.subscribe(after: try lastEvent.map(Self.position)) { Self.text($0, life: life) }
+        let stream = feed.subscribe(after: try lastEvent.map(Self.position), reader: caller.token) {
+            Self.text($0, life: life)
+        }
+        // It may have been revoked since it was looked at; from here on its end reaches the stream.
+        if try await store.tokenName(hash: caller.token) == nil { feed.end(caller.token) }
         return HTTPResponse(
             status: 200,
             headers: [

@@ -31,6 +31,8 @@ extension API {
     }
 
     func revokeToken(_ name: String, caller: String) async throws -> HTTPResponse {
-        Self.json(try await store.revokeToken(name, actor: caller, now: Timestamp.now().milliseconds))
+        let revoked = try await store.revokeToken(name, actor: caller, now: Timestamp.now().milliseconds)
+        await farm.endStreamsOfRevokedTokens()
+        return Self.json(revoked)
     }
 }

@@ -43,6 +43,20 @@ package struct API: Sendable {
         method == "PUT" && path.hasPrefix("/v1/blobs/") ? blobLimit : bodyLimit
     }
 
+    /// Looks who asks, and whether the role allows it, before the body is taken.
+    /// - Parameter request: without its body.
+    /// - Returns: the refusal; nil to go on.
+    package func refusal(of request: HTTPRequest) async -> HTTPResponse? {
+        do {
+            let caller = try await authenticate(request)
+            try await admit(request, try Self.parts(of: request), caller)
+            return nil
+        } catch {
+            let refusal = APIError(error)
+            return Self.json(refusal.body, status: refusal.status)
+        }
+    }
+
     /// Answers a request; never throws, a refusal is an answer too.
     package func handle(_ request: HTTPRequest) async -> HTTPResponse {
         if let page = Dashboard.response(to: request) { return page }
@@ -65,18 +79,24 @@ package struct API: Sendable {
         }
         let token = header.dropFirst("Bearer ".count).trimmingCharacters(in: .whitespaces)
         // Tokens are compared by digest in the store, which holds nothing else of them.
-        guard let known = try await store.tokenName(hash: Digest.sha256(of: Array(token.utf8))) else {
+        let digest = Digest.sha256(of: Array(token.utf8))
+        guard let known = try await store.tokenName(hash: digest) else {
             throw APIError(401, "unauthorized", "the bearer token is not known to this coordinator")
         }
-        return Caller(name: known.name, roleWord: known.role)
+        return Caller(name: known.name, roleWord: known.role, token: digest)
     }
 
-    private func route(_ request: HTTPRequest, caller known: Caller) async throws -> HTTPResponse {
+    /// The parts of a request's path after the version.
+    private static func parts(of request: HTTPRequest) throws -> [String] {
         let parts = request.path.split(separator: "/").map(String.init)
         guard parts.first == "v1" else {
             throw APIError(404, "unknown-path", "there is no \(request.path); the API lies under /v1")
         }
-        let rest = Array(parts.dropFirst())
+        return Array(parts.dropFirst())
+    }
+
+    private func route(_ request: HTTPRequest, caller known: Caller) async throws -> HTTPResponse {
+        let rest = try Self.parts(of: request)
         try await admit(request, rest, known)
         let caller = known.name
         let argument = rest.count > 1 ? rest[1] : ""
@@ -157,7 +177,7 @@ package struct API: Sendable {
         case ("GET", "tokens", 1): return Self.json(try await store.tokens())
         case ("POST", "tokens", 3) where rest[2] == "revoke": return try await revokeToken(argument, caller: caller)
         case ("GET", "verdicts", 1): return Self.json(try await verdicts())
-        case ("GET", "events", 1): return try events(after: request.headers["Last-Event-ID"])
+        case ("GET", "events", 1): return try await events(after: request.headers["Last-Event-ID"], for: known)
         case ("POST", "gate", 1): return try await gate(try body(GateRequest.self, request))
         default:
             throw APIError(

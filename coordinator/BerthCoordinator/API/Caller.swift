@@ -8,9 +8,12 @@ struct Caller: Sendable {
     let role: TokenRole?
     /// As it is stored.
     let roleWord: String
+    /// The token's digest.
+    let token: Digest
 
-    init(name: String, roleWord: String) {
+    init(name: String, roleWord: String, token: Digest) {
         self.name = name
+        self.token = token
         self.roleWord = roleWord
         role = TokenRole(rawValue: roleWord)
     }

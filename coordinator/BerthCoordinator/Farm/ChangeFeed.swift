@@ -1,3 +1,4 @@
+import BerthCore
 import BerthSystem
 import Synchronization
 
@@ -38,6 +39,7 @@ package final class ChangeFeed: Sendable {
 
     private struct WeakSubscription {
         weak var subscription: ChangeSubscription?
+        let reader: Digest?
     }
 
     /// Names this feed: a coordinator that was started again counts from 1 again.
@@ -73,10 +75,12 @@ package final class ChangeFeed: Sendable {
     /// what followed the position. The stream has no end of its own, and is for one reader.
     /// - Parameters:
     ///   - position: where an earlier subscription ended.
+    ///   - reader: the digest of the token with which it was asked for; absent for who needs none.
     ///   - form: turns a delivery into what the stream gives.
     /// - Returns: what is to be told, in the given form.
     package func subscribe<Element: Sendable>(
         after position: Position? = nil,
+        reader: Digest? = nil,
         as form: @escaping @Sendable (Delivery) -> Element
     ) -> AsyncStream<Element> {
         let own = state.withLock { state in
@@ -87,7 +91,7 @@ package final class ChangeFeed: Sendable {
             self?.state.withLock { $0.subscriptions[own] = nil }
         }
         state.withLock { state in
-            state.subscriptions[own] = WeakSubscription(subscription: subscription)
+            state.subscriptions[own] = WeakSubscription(subscription: subscription, reader: reader)
             guard let position else { return subscription.begin(with: .ready(state.number)) }
             let oldest = state.number - UInt64(state.remembered.count)
             guard position.life == life, (oldest...state.number).contains(position.number) else {
@@ -101,6 +105,17 @@ package final class ChangeFeed: Sendable {
         } onCancel: {
             subscription.end()
         }
+    }
+
+    /// The tokens with which was subscribed.
+    package var readers: Set<Digest> { state.withLock { Set($0.subscriptions.values.compactMap(\.reader)) } }
+
+    /// Ends the subscriptions of a token.
+    package func end(_ reader: Digest) {
+        let theirs = state.withLock { state in
+            state.subscriptions.values.filter { $0.reader == reader }.compactMap(\.subscription)
+        }
+        for subscription in theirs { subscription.end() }
     }
 
     /// How many subscribers there are.

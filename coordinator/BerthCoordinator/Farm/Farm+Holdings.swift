@@ -129,6 +129,7 @@ extension Farm {
                 holdingsMayHaveChanged.yield()
                 wake()
                 await cancelWhatIsMarked()
+                await endStreamsOfRevokedTokens()
             case .work: wake()
             case .batch(let id): changes.publish(.init(.batch, id))
             case .run(let id): changes.publish(.init(.run, id))
@@ -137,6 +138,7 @@ extension Farm {
                 holdingsMayHaveChanged.yield()
                 changes.publish(.init(.host, ""))
             case .cancellation: await cancelWhatIsMarked()
+            case .tokens: await endStreamsOfRevokedTokens()
             }
         }
     }

@@ -44,6 +44,7 @@ extension Farm {
                 for batch in batches { changes.publish(.init(.batch, batch)) }
                 guard lastCheck + healthCheckInterval < .now else { continue }
                 lastCheck = .now
+                await endStreamsOfRevokedTokens()
                 try await checkHealth()
             } catch {
                 log.error("Cannot look after deadlines and quarantined slots", ["problem": "\(error)"])

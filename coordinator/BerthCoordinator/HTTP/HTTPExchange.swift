@@ -9,6 +9,13 @@ import Synchronization
 /// connection is suspended. Whoever has something for a suspended connection resumes it, once.
 final class HTTPExchange: Sendable {
     private enum Phase {
+        /// The headers are being looked at, before a body is taken.
+        case admitting
+        case admitted
+        /// Not admitted, and not told yet.
+        case refused(HTTPResponse)
+        /// Not admitted; the body is read and dropped, so that the client gets to see the answer.
+        case dropping(HTTPResponse)
         case receiving
         case handling
         case answered(HTTPResponse)
@@ -28,7 +35,7 @@ final class HTTPExchange: Sendable {
         var tasks: [Task<Void, Never>] = []
     }
 
-    /// A body that is too large is read to its end, so that the client gets to see the answer, but no further than this.
+    /// A body that is refused is read to its end, so that the client gets to see the answer, but no further than this.
     private static let dropLimit = 64 << 20
 
     private let connection: MHDConnection
@@ -37,6 +44,10 @@ final class HTTPExchange: Sendable {
     private let path: String?
     private let headers: HTTPHeaders
     private let bodyLimit: Int
+    /// Length of the body by its header; 0 if it says none.
+    private let declared: Int
+    /// The client asks before it sends its body.
+    private let waitsForConsent: Bool
     private let core: HTTPServerCore
     private let state = Mutex(State())
 
@@ -47,24 +58,33 @@ final class HTTPExchange: Sendable {
         self.core = core
         headers = connection.headers
         bodyLimit = core.limits.maxBodyBytes(method, path ?? "")
+        declared = headers["Content-Length"].flatMap { Int($0) } ?? 0
+        waitsForConsent = headers["Expect"]?.lowercased() == "100-continue"
     }
 
     // MARK: On the daemon's thread
 
     /// The headers are there.
     func begin() -> MHD_Result {
-        let declared = headers["Content-Length"].flatMap { Int($0) } ?? 0
-        let waitsForConsent = headers["Expect"]?.lowercased() == "100-continue"
         if declared > bodyLimit, waitsForConsent || declared - bodyLimit > Self.dropLimit { return refuseBody() }
-        state.withLock { $0.body.reserveCapacity(min(declared, bodyLimit, 32 << 20)) }
-        return MHD_Result.YES
+        guard declared > 0 || headers["Transfer-Encoding"] != nil, let admission = core.admission else {
+            return MHD_Result.YES
+        }
+        switch request() {
+        case .success(let request): return suspend(.admitting) { self.admit(await admission(request)) }
+        case .failure(let refusal): return send(Self.malformed(refusal))
+        }
     }
 
     /// A part of the body is there; `MHD_Result.NO` breaks the connection.
     func receive(_ bytes: UnsafeRawBufferPointer) -> MHD_Result {
         let part = [UInt8](bytes)
         let goesOn = state.withLock { state in
-            if state.dropped > 0 || state.body.count + part.count > bodyLimit {
+            let isDropped = if case .dropping = state.phase { true } else { false }
+            if state.body.isEmpty, state.dropped == 0, !isDropped {
+                state.body.reserveCapacity(min(declared, bodyLimit, 32 << 20))
+            }
+            if isDropped || state.dropped > 0 || state.body.count + part.count > bodyLimit {
                 state.body = []
                 state.dropped += part.count
             } else {
@@ -75,22 +95,35 @@ final class HTTPExchange: Sendable {
         return goesOn ? MHD_Result.YES : MHD_Result.NO
     }
 
-    /// The request is complete, or its answer is there.
+    /// The request is complete, its body may come, or its answer is there.
     func proceed() -> MHD_Result {
         let (phase, dropped) = state.withLock { state in
-            defer { if case .answered = state.phase { state.phase = .sending } }
+            defer {
+                switch state.phase {
+                case .answered: state.phase = .sending
+                case .admitted: state.phase = .receiving
+                case .refused(let response): state.phase = .dropping(response)
+                default: break
+                }
+            }
             return (state.phase, state.dropped)
         }
         switch phase {
         case .receiving:
             if dropped > 0 { return refuseBody() }
             switch request() {
-            case .success(let request): return handle(request)
-            case .failure(let refusal):
-                return send(.error(status: 400, code: "malformed-request", message: refusal.reason))
+            case .success(let request): return suspend(.handling) { self.answer(await self.core.handler(request)) }
+            case .failure(let refusal): return send(Self.malformed(refusal))
             }
-        case .answered(let response): return send(response)
-        case .handling, .sending, .completed: return MHD_Result.YES
+        case .admitted:
+            // A body that dawdles holds up no stop.
+            core.remove(self)
+            return MHD_Result.YES
+        case .refused(let response):
+            core.remove(self)
+            return waitsForConsent || declared > Self.dropLimit ? send(response) : MHD_Result.YES
+        case .dropping(let response), .answered(let response): return send(response)
+        case .admitting, .handling, .sending, .completed: return MHD_Result.YES
         }
     }
 
@@ -171,16 +204,21 @@ final class HTTPExchange: Sendable {
         let reason: String
     }
 
-    private func handle(_ request: HTTPRequest) -> MHD_Result {
+    private static func malformed(_ refusal: MalformedRequest) -> HTTPResponse {
+        .error(status: 400, code: "malformed-request", message: refusal.reason)
+    }
+
+    /// Suspends the connection while a task is at work for it.
+    private func suspend(_ phase: Phase, while work: @escaping @Sendable () async -> Void) -> MHD_Result {
         guard core.add(self) else {
             return send(.error(status: 503, code: "stopping", message: "the coordinator is stopping; try again soon"))
         }
         state.withLock { state in
-            state.phase = .handling
+            state.phase = phase
             state.isSuspended = true
         }
         connection.suspend()
-        Task { self.answer(await core.handler(request)) }
+        Task { await work() }
         return MHD_Result.YES
     }
 
@@ -208,11 +246,23 @@ final class HTTPExchange: Sendable {
 
     // MARK: On other threads
 
+    /// Lets the body come, or refuses it.
+    private func admit(_ refusal: HTTPResponse?) {
+        let resumes = state.withLock { state in
+            guard case .admitting = state.phase else { return false }
+            state.phase = refusal.map(Phase.refused) ?? .admitted
+            return Self.takeSuspension(&state)
+        }
+        if resumes { connection.resume() }
+    }
+
     /// The handler's answer, or that of `stop()`; only the first counts.
     func answer(_ response: HTTPResponse) {
         let resumes = state.withLock { state in
-            guard case .handling = state.phase else { return false }
-            state.phase = .answered(response)
+            switch state.phase {
+            case .handling, .admitting: state.phase = .answered(response)
+            default: return false
+            }
             return Self.takeSuspension(&state)
         }
         if resumes { connection.resume() }

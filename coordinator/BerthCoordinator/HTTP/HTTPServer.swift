@@ -30,16 +30,19 @@ package final class HTTPServer: Sendable {
     ///   - address: a numeric address to listen on.
     ///   - port: 0 for any free one.
     ///   - limits: bounds on requests and connections.
+    ///   - admission: looks at a request that has a body before the body is taken, and refuses it with an answer; absent:
+    ///     all are taken.
     ///   - handler: answers a request; it may take its time. It is not cancelled when the client leaves.
     package init(
         address: String = "127.0.0.1",
         port: UInt16,
         limits: HTTPLimits = HTTPLimits(),
+        admission: (@Sendable (HTTPRequest) async -> HTTPResponse?)? = nil,
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) {
         self.address = address
         self.port = port
-        core = HTTPServerCore(limits: limits, handler: handler)
+        core = HTTPServerCore(limits: limits, admission: admission, handler: handler)
     }
 
     /// Listens and serves.

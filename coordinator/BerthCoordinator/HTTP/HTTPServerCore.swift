@@ -9,15 +9,21 @@ final class HTTPServerCore: Sendable {
     }
 
     let limits: HTTPLimits
+    let admission: (@Sendable (HTTPRequest) async -> HTTPResponse?)?
     let handler: @Sendable (HTTPRequest) async -> HTTPResponse
     private let state = Mutex(State())
 
-    init(limits: HTTPLimits, handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) {
+    init(
+        limits: HTTPLimits,
+        admission: (@Sendable (HTTPRequest) async -> HTTPResponse?)?,
+        handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ) {
         self.limits = limits
+        self.admission = admission
         self.handler = handler
     }
 
-    /// Notes an exchange whose handler starts; false once the server stops.
+    /// Notes an exchange that is being admitted or handled; false once the server stops.
     func add(_ exchange: HTTPExchange) -> Bool {
         state.withLock { state in
             guard !state.isStopping else { return false }

@@ -14,6 +14,8 @@ package enum StoreNotice: Sendable, Hashable {
     case hosts
     /// Attempts of this run are to be called off.
     case cancellation(run: String)
+    /// A token was revoked.
+    case tokens
 
     /// One line of text for the database's channel.
     var text: String {
@@ -24,6 +26,7 @@ package enum StoreNotice: Sendable, Hashable {
         case .ledger(let kind): "ledger \(kind)"
         case .hosts: "hosts"
         case .cancellation(let run): "cancellation \(run)"
+        case .tokens: "tokens"
         }
     }
 
@@ -33,6 +36,7 @@ package enum StoreNotice: Sendable, Hashable {
         switch (words.first, words.dropFirst().first) {
         case ("work", nil): self = .work
         case ("hosts", nil): self = .hosts
+        case ("tokens", nil): self = .tokens
         case ("batch", let id?): self = .batch(id)
         case ("run", let id?): self = .run(id)
         case ("ledger", let kind?): self = .ledger(kind)

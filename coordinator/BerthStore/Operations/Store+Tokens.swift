@@ -68,6 +68,7 @@ extension Store {
                 throw StoreError.lastOperator(name: name)
             }
             try connection.execute("DELETE FROM token WHERE name = ?", [.text(name)])
+            try connection.announce(.tokens)
             try Self.enterAudit(
                 "token-revoked",
                 "token \(name)",
