@@ -37,14 +37,16 @@ struct FarmFixture {
         return host.assignments(to: slot)[number - 1]
     }
 
-    func report(_ assignment: Assignment, _ outcome: Outcome = .passed, evidence: Digest) throws -> AttemptReport {
+    func report(_ assignment: Assignment, _ outcome: Outcome = .passed, evidence: Digest, saying words: String? = nil)
+        throws -> AttemptReport
+    {
         try host.signed(
             AttemptReport(
                 run: assignment.run,
                 attempt: assignment.attempt,
                 epoch: assignment.epoch,
                 outcome: outcome,
-                cause: nil,
+                cause: words.map { OutcomeCause("words", $0) },
                 checks: [CheckResult(id: .readable, state: .held)],
                 steps: [],
                 device: DeviceFacts(

@@ -108,8 +108,8 @@ struct FarmTests {
         }
     }
 
-    @Test func aResultWithoutItsEvidenceIsNotAcknowledged() async throws {
-        try await FarmFixture.with { fixture in
+    @Test func aResultWithoutItsEvidenceIsNotAcknowledgedAndNotWaitedForWithoutEnd() async throws {
+        try await FarmFixture.with(lease: .seconds(3600)) { fixture in
             _ = try await fixture.submit(runs: 1)
             try await fixture.host.greet()
             try fixture.host.join("a")
@@ -124,6 +124,28 @@ struct FarmTests {
             #expect(why.reasons.contains { $0.contains("evidence-missing") }, "\(why)")
             #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)
             #expect(!fixture.host.messages(to: "a").contains { if case .recorded = $0 { true } else { false } })
+            // The agent is asked a few times. Then the attempt is given up, however long the lease is, and its run goes on.
+            for round in 2...5 {
+                #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)
+                try fixture.host.join("a", unacknowledged: [reference])
+                try fixture.host.say(.result(report), route: "a")
+                if round == 5 { break }
+                try await eventually("it is asked again") { fixture.host.greetings(to: "a") == round }
+            }
+            try await eventually("the attempt is given up") {
+                try await !fixture.store.ledger(.simulator).entries.isEmpty
+            }
+            let entry = try #require(try await fixture.store.ledger(.simulator).entries.first)
+            #expect(entry.outcome == .lost && entry.cause?.code == "evidence-missing", "\(entry)")
+            #expect(try await fixture.assignment(to: "a", number: 2).run == assignment.run)
+            try fixture.host.join("a", unacknowledged: [reference])
+            try fixture.host.say(.result(report), route: "a")
+            try await eventually("the result is kept beside, and its agent need not keep it") {
+                fixture.host.messages(to: "a").contains(
+                    .recorded(Acknowledgement(attempt: reference.attempt, epoch: reference.epoch, filing: .superseded))
+                )
+            }
+            #expect(try await fixture.store.supersededReports().map(\.attempt) == [reference.attempt])
         }
     }
 

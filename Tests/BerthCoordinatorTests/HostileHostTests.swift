@@ -1,8 +1,10 @@
 import BerthArchive
+import BerthCoordinator
 import BerthCore
 import BerthStore
 import BerthSystem
 import BerthTestSupport
+import Foundation
 import Testing
 
 /// A host is believed in what concerns its own slots, and nowhere else.
@@ -26,6 +28,63 @@ struct HostileHostTests {
             try fixture.host.say(.result(report), route: "a")
             try await eventually("the run has passed") {
                 try await fixture.store.run(id: batch.runs[0].id).verdict == .passed
+            }
+        }
+    }
+
+    @Test("A host that says more than can be written down is cut off and named, whatever the number of its slots")
+    func flood() async throws {
+        let server = try await TestPostgresServer.started()
+        let database = try await server.makeDatabase()
+        try await FarmFixture.with(postgres: database) { fixture in
+            _ = try await fixture.submit(runs: 1)
+            try await fixture.host.greet()
+            let slots = (1...4).map { "s\($0)" }
+            for slot in slots { try fixture.host.join(slot) }
+            try await eventually("the slots are known") { try await fixture.store.slots().count == 4 }
+            try await eventually("one has an assignment") {
+                slots.contains { !fixture.host.assignments(to: $0).isEmpty }
+            }
+            let assignment = try #require(slots.flatMap { fixture.host.assignments(to: $0) }.first)
+            async let lock = server.sql("BEGIN; LOCK TABLE attempt; SELECT pg_sleep(4); COMMIT", database)
+            try await eventually("nothing can be written") {
+                try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'", database)
+                    == "1\n"
+            }
+            // Of no slot more than its own share.
+            let words = String(repeating: "x", count: 1 << 20)
+            for slot in slots {
+                for _ in 0..<12 {
+                    let report = try fixture.report(assignment, evidence: Digest.sha256(of: []), saying: words)
+                    try fixture.host.say(.result(report), route: slot)
+                }
+            }
+            try await eventually("the host is cut off") {
+                try await fixture.farm.hostViews().first?.problem?.contains("more than 32 MiB would wait") ?? false
+            }
+            _ = try await lock
+            try await fixture.host.greet()
+            try fixture.host.join("s1")
+            try await eventually("it comes again") {
+                try await fixture.farm.hostViews().first?.slots.contains { $0.state != .offline } ?? false
+            }
+        }
+    }
+
+    @Test("What comes for a slot before its agent's hello is not kept, and before the host's own ends the channel")
+    func beforeHello() async throws {
+        try await FarmFixture.with { fixture in
+            try await fixture.host.greet()
+            let bytes = Array("evidence of nobody".utf8)
+            fixture.host.send(bytes, route: "a")
+            try fixture.host.join("b")
+            try await eventually("what followed has been read") { try await fixture.store.slots().map(\.name) == ["b"] }
+            #expect(access("\(fixture.archive)/partial/\(Digest.sha256(of: bytes).hex)", F_OK) != 0)
+            fixture.host.hangUp()
+            try await eventually("the farm connects again") { fixture.host.connections == 2 }
+            try fixture.host.join("a")
+            try await eventually("it is told why that ends the channel") {
+                try await fixture.farm.hostViews().first?.problem?.contains("has not greeted yet") ?? false
             }
         }
     }

@@ -7,13 +7,15 @@ import BerthSystem
 /// Writing down what agents say, slot by slot, and asking them again for what could not be written down.
 extension Farm {
     private static let shortestPause: Duration = .milliseconds(100)
+    /// So often a result may come without its evidence.
+    private static let mostWithoutEvidence = 5
     private static let longestPause: Duration = .seconds(2)
 
     /// Works off what a slot's agent says until its channel ends.
     func serve(_ inbox: SlotInbox) async {
-        for await item in inbox.items {
-            await take(item, from: inbox)
-            inbox.done(item)
+        for await entry in inbox.entries {
+            await take(entry.item, from: inbox)
+            inbox.done(entry)
         }
     }
 
@@ -84,9 +86,24 @@ extension Farm {
         if case .result(let report) = item, case SlotProblem.evidenceMissing = error {
             // Nothing here is to blame, so the slot is not kept waiting for it for ever.
             openLeases[report.attempt]?.resultWaits = false
+            await count(report, withoutEvidence: error, inbox)
         }
         slots[inbox.slot]?.asks += 1
         slots[inbox.slot]?.askAt = .now + .seconds(1 << min(session.asks, 6))
+    }
+
+    /// An agent that has been asked often enough does not have the evidence of its attempt, which then proves nothing. The
+    /// result is filed beside when it comes the next time.
+    private func count(_ report: AttemptReport, withoutEvidence error: any Error, _ inbox: SlotInbox) async {
+        let reference = AttemptReference(attempt: report.attempt, epoch: report.epoch)
+        guard holds(inbox.slot, reference, inbox.link) else { return }
+        openLeases[report.attempt]?.resultsWithoutEvidence += 1
+        guard let lease = openLeases[report.attempt], lease.resultsWithoutEvidence >= Self.mostWithoutEvidence else {
+            return
+        }
+        let cause = OutcomeCause(writing: error)
+        let times = "\(lease.resultsWithoutEvidence) times"
+        await abandon(report.attempt, OutcomeCause(cause.code, "\(times): \(cause.message)"))
     }
 
     /// The agent of a slot is not the one that may speak for it, or it is set up wrongly.

@@ -161,7 +161,7 @@ extension Farm {
 
     /// Whether a slot of the link's host is held by just this attempt. What an agent says of another's, or a host of
     /// another host's, is not taken.
-    private func holds(_ slot: String, _ reference: AttemptReference, _ link: HostLink) -> Bool {
+    func holds(_ slot: String, _ reference: AttemptReference, _ link: HostLink) -> Bool {
         openLeases[reference.attempt].map {
             $0.slot == slot && $0.epoch == reference.epoch && $0.host == link.host.name
         } ?? false
@@ -242,6 +242,11 @@ extension Farm {
         try await link.send(.cancel(cancellation), route: name)
     }
 
+    private func isOpen(_ report: AttemptReport, _ slot: String, _ link: HostLink) async throws -> Bool {
+        if holds(slot, AttemptReference(attempt: report.attempt, epoch: report.epoch), link) { return true }
+        return try await store.openAttempts(host: link.host.name).contains { $0.attempt == report.attempt }
+    }
+
     func record(_ report: AttemptReport, _ inbox: SlotInbox) async throws {
         let name = inbox.slot
         let missing: [Digest]
@@ -252,7 +257,8 @@ extension Farm {
             throw SlotProblem.evidenceNotKept(attempt: report.attempt, reason: "\(error)")
         }
         let lost = inbox.takeLostEvidence()
-        guard missing.isEmpty else {
+        // What was given up decides nothing any more, so it is filed as it is.
+        if !missing.isEmpty, try await isOpen(report, name, inbox.link) {
             if let lost { throw SlotProblem.evidenceNotKept(attempt: report.attempt, reason: lost) }
             throw SlotProblem.evidenceMissing(attempt: report.attempt, blobs: missing)
         }

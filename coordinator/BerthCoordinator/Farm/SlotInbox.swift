@@ -4,7 +4,8 @@ import Synchronization
 /// What one slot's agent says and what has to be written down, in the order in which it came.
 ///
 /// It is worked off apart from the host's channel (`Farm.serve`), so that neither heartbeats nor other slots of the host
-/// wait for the store or the archive. It is bounded: what does not fit is refused, and asked for again later.
+/// wait for the store or the archive. It is bounded, by itself and by what its host's slots share (`LinkBudget`): what
+/// does not fit is refused, and asked for again later.
 final class SlotInbox: Sendable {
     enum Item: Sendable {
         case hello(AgentHello)
@@ -16,8 +17,21 @@ final class SlotInbox: Sendable {
         /// Part of an attempt's evidence.
         case chunk(Chunk)
 
-        /// Bytes of evidence in it.
-        fileprivate var size: Int { if case .chunk(let chunk) = self { chunk.bytes.count } else { 0 } }
+        var isEvidence: Bool { if case .chunk = self { true } else { false } }
+    }
+
+    /// An item with its length on the wire.
+    struct Entry: Sendable {
+        let item: Item
+        let bytes: Int
+    }
+
+    enum Offer {
+        case taken
+        /// No room in the slot's own share, or for evidence.
+        case refused
+        /// More waits than one host may have waiting.
+        case flood
     }
 
     /// Most bytes of evidence that wait.
@@ -37,36 +51,42 @@ final class SlotInbox: Sendable {
 
     let slot: String
     let link: HostLink
-    let items: AsyncStream<Item>
-    private let added: AsyncStream<Item>.Continuation
+    let entries: AsyncStream<Entry>
+    private let added: AsyncStream<Entry>.Continuation
+    private let budget: LinkBudget
     private let state = Mutex(State())
 
-    init(slot: String, link: HostLink) {
+    init(slot: String, link: HostLink, budget: LinkBudget) {
         self.slot = slot
         self.link = link
-        (items, added) = AsyncStream.makeStream()
+        self.budget = budget
+        (entries, added) = AsyncStream.makeStream()
     }
 
     /// Adds an item, if there is room for it.
-    func offer(_ item: Item) -> Bool {
+    func offer(_ entry: Entry) -> Offer {
         state.withLock { state in
-            if item.size > 0 {
-                guard state.bytes + item.size <= Self.byteLimit else { return false }
-                state.bytes += item.size
+            if entry.item.isEvidence {
+                guard state.bytes + entry.bytes <= Self.byteLimit, budget.take(entry.bytes, isEvidence: true) else {
+                    return budget.refuse(entry.bytes) ? .refused : .flood
+                }
+                state.bytes += entry.bytes
             } else {
-                guard state.messages < Self.messageLimit else { return false }
+                guard state.messages < Self.messageLimit else { return .refused }
+                guard budget.take(entry.bytes, isEvidence: false) else { return .flood }
                 state.messages += 1
             }
-            added.yield(item)
-            return true
+            added.yield(entry)
+            return .taken
         }
     }
 
     /// An item was worked off.
-    func done(_ item: Item) {
+    func done(_ entry: Entry) {
         state.withLock { state in
-            if item.size > 0 { state.bytes -= item.size } else { state.messages -= 1 }
+            if entry.item.isEvidence { state.bytes -= entry.bytes } else { state.messages -= 1 }
         }
+        budget.give(entry.bytes)
     }
 
     /// Part of the evidence could not be kept, for this reason; the first one counts.

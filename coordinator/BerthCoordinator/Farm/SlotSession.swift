@@ -44,6 +44,8 @@ struct OpenLease: Sendable {
     var deadline: ContinuousClock.Instant
     /// Its result has come and is not recorded yet, for no fault of its agent.
     var resultWaits = false
+    /// How often its result has come without its evidence.
+    var resultsWithoutEvidence = 0
     /// The step being executed.
     var progress: String?
     /// Whether its agent may have been told of it, now or by an earlier coordinator.

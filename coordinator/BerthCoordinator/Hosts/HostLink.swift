@@ -32,6 +32,7 @@ actor HostLink {
     private var greeted = false
     /// What the host's agents say during the present connection, slot by slot.
     private var inboxes: [String: SlotInbox] = [:]
+    private var budget = LinkBudget()
     private var transfers: BlobTransfers?
     private var schedule = ReconnectSchedule()
     /// Since the greeting of the present connection.
@@ -130,6 +131,7 @@ actor HostLink {
         self.channel = channel
         self.hello = hello
         greeted = false
+        budget = LinkBudget()
         let name = host.name
         transfers = BlobTransfers(host: name, archive: archive, channel: channel)
         try await channel.send(Frame.preamble, .control)
@@ -163,31 +165,40 @@ actor HostLink {
     }
 
     private func handle(_ frame: Frame) async throws {
+        guard greeted || frame.route.isEmpty else {
+            throw HostLinkError.misrouted(host: host.name, route: frame.route, problem: "the host has not greeted yet")
+        }
         switch frame.type {
         case .chunk:
             guard let chunk = Chunk(payload: frame.payload) else {
                 throw HostLinkError.misrouted(host: host.name, route: frame.route, problem: "the chunk has no header")
             }
             await farm.hearEvidence(slot: frame.route, from: self)
-            try await queue(.chunk(chunk), slot: frame.route)
+            try await queue(.chunk(chunk), frame)
         case .control:
             let message = try HostMessage.parse(frame.payload)
             if frame.route.isEmpty {
                 try await handleHost(message)
             } else {
                 guard let item = try await farm.receive(message, slot: frame.route, from: self) else { return }
-                try await queue(item, slot: frame.route)
+                try await queue(item, frame)
             }
         }
     }
 
     /// Has something written down that a slot's agent said, without waiting for it.
-    private func queue(_ item: SlotInbox.Item, slot: String) async throws {
-        let inbox = try inboxes[slot] ?? makeInbox(slot)
-        if !inbox.offer(item) { await farm.overflow(item, inbox) }
+    private func queue(_ item: SlotInbox.Item, _ frame: Frame) async throws {
+        guard let inbox = try inboxes[frame.route] ?? makeInbox(frame.route, for: item) else { return }
+        switch inbox.offer(.init(item: item, bytes: frame.payload.count)) {
+        case .taken: break
+        case .refused: await farm.overflow(item, inbox)
+        case .flood: throw HostLinkError.flooded(host: host.name, slot: frame.route, limit: LinkBudget.limit)
+        }
     }
 
-    private func makeInbox(_ slot: String) throws -> SlotInbox {
+    /// Nil for what a slot says whose agent has not said hello, or was turned away when it did.
+    private func makeInbox(_ slot: String, for item: SlotInbox.Item) throws -> SlotInbox? {
+        guard case .hello = item else { return nil }
         guard SlotName.isValid(slot) else {
             throw HostLinkError.misrouted(host: host.name, route: slot, problem: "this cannot be a slot's name")
         }
@@ -198,7 +209,7 @@ actor HostLink {
                 problem: "it has \(Self.slotLimit) slots already"
             )
         }
-        let inbox = SlotInbox(slot: slot, link: self)
+        let inbox = SlotInbox(slot: slot, link: self, budget: budget)
         inboxes[slot] = inbox
         farm.addWork.yield(.serve(inbox))
         return inbox
