@@ -1,6 +1,7 @@
 import BerthCore
 import BerthSystem
 import Foundation
+import Synchronization
 
 // How a farm is judged when its faults have ended.
 extension FaultFarm {
@@ -42,6 +43,22 @@ extension FaultFarm {
         var finding = check.judge()
         finding.violations += unreadable
         return finding
+    }
+
+    /// What became of replies so far.
+    /// - Throws: `SystemError`
+    func replies() throws -> ReplyTally {
+        let notes = FramePipe.replies(in: "\(root)/memory")
+        var tally = ReplyTally()
+        if FileManager.default.fileExists(atPath: notes) {
+            tally = ReplyTally(notes: String(decoding: try DurableFile.read(notes, limit: 1 << 30), as: UTF8.self))
+        }
+        tally.add(
+            .submission,
+            api.answered.load(ordering: .relaxed),
+            lost: api.dropped.load(ordering: .relaxed)
+        )
+        return tally
     }
 
     /// The devices' own logs.

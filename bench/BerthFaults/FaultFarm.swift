@@ -200,7 +200,8 @@ final class FaultFarm: Sendable {
         for name in ["ssh", "sockets", "cache"] { try DurableFile.makeFolder("\(folder)/\(name)") }
         let attach = "\(options.products)/berth-agent attach --sockets \(folder)/sockets --cache \(folder)/cache"
         let pipe =
-            "\(options.products)/berth-faults pipe --memory \(root)/memory --seed \(options.seed &+ UInt64(number))"
+            "\(options.products)/berth-faults pipe --memory \(root)/memory --seed \(options.seed &+ UInt64(number)) "
+            + "--lose \(options.lostMessages)"
         let ssh = try await TestSSHServer(
             directory: "\(folder)/ssh",
             forcedCommand: options.meddlesWithMessages ? "exec \(pipe) -- \(attach)" : "exec \(attach)"

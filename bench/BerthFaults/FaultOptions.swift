@@ -21,6 +21,9 @@ package struct FaultOptions: Sendable {
     package var runs: Int?
     /// Of a thousand answers to submissions, how many are lost after the submission was done.
     package var lostReplies = 300
+    /// Of a thousand replies between the coordinator and agents, how many are lost after what they answer was done; needs
+    /// `meddlesWithMessages`.
+    package var lostMessages = 0
     /// How many coordinators share the farm; more than one need `usesPostgres`.
     package var coordinators = 1
     /// Messages come late, twice, and old ones again.

@@ -12,7 +12,7 @@ package enum FaultStorm {
         package let finding: FaultCheck.Finding
         /// How many faults of each name were done.
         package let faults: [String: Int]
-        package let lostReplies: Int
+        package let replies: ReplyTally
         /// How long the API was away after each kill of the coordinator, in seconds.
         package let outages: [Double]
         /// How fast the farm noticed single faults after the storm.
@@ -20,6 +20,8 @@ package enum FaultStorm {
         package let seconds: Double
         /// Whether the storm was long enough for as many events and faults as are to be shown.
         package let isLong: Bool
+        /// Whether replies between the coordinator and agents were to be lost.
+        package let losesMessages: Bool
     }
 
     /// Runs one storm from nothing to the judgement, and leaves nothing behind.
@@ -75,11 +77,12 @@ package enum FaultStorm {
         return Outcome(
             finding: finding,
             faults: faults.counts,
-            lostReplies: farm.api.dropped.load(ordering: .relaxed),
+            replies: try farm.replies(),
             outages: faults.outages,
             measured: measured,
             seconds: Double((ContinuousClock.now - started).components.seconds),
-            isLong: options.mix == .all && options.seconds >= 1800
+            isLong: options.mix == .all && options.seconds >= 1800,
+            losesMessages: options.lostMessages > 0
         )
     }
 }

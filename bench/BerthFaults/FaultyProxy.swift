@@ -25,7 +25,9 @@ final class FaultyProxy: Sendable {
     /// Of a thousand connections, how many lose the reply to what they asked.
     private let lostReplies: Int
     private let numbers: Mutex<SeededNumbers>
-    /// How many replies were lost.
+    /// How many connections had a reply.
+    let answered = Atomic(0)
+    /// How many of them lost it.
     let dropped = Atomic(0)
 
     /// - Throws: `SystemError`
@@ -83,6 +85,7 @@ final class FaultyProxy: Sendable {
 
     /// Moves bytes both ways until an end closes or the weather resets the connection.
     private func forward(_ inward: FileDescriptor, _ outward: FileDescriptor, number: Int, losesReply: Bool) {
+        var isAnswered = false
         while true {
             let now = weather.withLock { $0 }
             if now.isStopped || number < now.resetBelow { return reset(inward, outward) }
@@ -96,9 +99,13 @@ final class FaultyProxy: Sendable {
                 guard pass(inward, outward, now.delay) else { return reset(inward, outward) }
             }
             if !now.blocksFromTarget, waiting[1].revents != 0 {
-                if losesReply {
-                    dropped.add(1, ordering: .relaxed)
-                    return reset(inward, outward)
+                if !isAnswered, hasBytes(outward) {
+                    isAnswered = true
+                    answered.add(1, ordering: .relaxed)
+                    if losesReply {
+                        dropped.add(1, ordering: .relaxed)
+                        return reset(inward, outward)
+                    }
                 }
                 guard pass(outward, inward, now.delay) else { return reset(inward, outward) }
             }
@@ -106,6 +113,12 @@ final class FaultyProxy: Sendable {
                 usleep(20_000)
             }
         }
+    }
+
+    /// Whether there is something to read, and not the end alone.
+    private func hasBytes(_ source: FileDescriptor) -> Bool {
+        var byte: UInt8 = 0
+        return recv(source.number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
     /// - Returns: false at the end of the stream, or when the connection is to break here.

@@ -4,15 +4,30 @@ import Foundation
 import Synchronization
 
 /// Stands between sshd and `attach`, and does to whole messages what a bad network and a confused coordinator do: sends
-/// old assignments again, results twice, and everything late.
+/// old assignments again, results twice, everything late, and loses replies.
 package enum FramePipe {
+    /// What a connection's pipe is to be like.
+    package struct Options: Sendable {
+        /// Folder for old assignments and for notes of replies, kept over connections.
+        package var memory = ""
+        /// Of this connection's chances.
+        package var seed: UInt64 = 0
+        /// Of a thousand replies, how many are lost after what they answer was done.
+        package var lostReplies = 0
+
+        package init() {}
+    }
+
+    /// Where the notes of replies are, within the memory.
+    package static func replies(in memory: String) -> String { "\(memory)/replies" }
+
     /// Runs the command and passes frames on until either side ends.
     /// - Parameters:
     ///   - command: program and arguments of `attach`.
-    ///   - memory: folder for old assignments, kept over connections.
-    ///   - seed: of this connection's chances.
+    ///   - options: what the pipe is to be like.
     /// - Throws: `SystemError`
-    package static func run(_ command: [String], memory: String, seed: UInt64) async throws {
+    package static func run(_ command: [String], _ options: Options) async throws {
+        let (memory, seed) = (options.memory, options.seed)
         Signals.ignoreBrokenPipes()
         try DurableFile.makeFolder(memory)
         let (down, up) = (try FileDescriptor.pipe(), try FileDescriptor.pipe())
@@ -31,9 +46,31 @@ package enum FramePipe {
         let joined = JoinedRoutes()
         let toAttach = FrameSink(down.write)
         let toCoordinator = FrameSink(FileDescriptor(adopting: 1))
+        let loss = try ReplyLoss(
+            permille: options.lostReplies,
+            notes: replies(in: memory),
+            seed: seed &+ 2
+        )
+        @Sendable func breakSlot(_ slot: String) {
+            // A message that cannot be made is none of the wire's.
+            if let farewell = try? ReplyLoss.farewell(slot) { toCoordinator.write([farewell]) }
+            Threads.detach(name: "greet \(slot)") {
+                usleep(50_000)
+                if let greeting = loss.greeting(slot) { toAttach.write([greeting]) }
+            }
+        }
         Threads.detach(name: "down") {
             pump(FileDescriptor(adopting: 0), toAttach, SeededNumbers(seed: seed)) { frame, numbers in
-                switch try? CoordinatorMessage.parse(frame.payload) {
+                guard frame.type == .control else { return [frame] }
+                let message = try? CoordinatorMessage.parse(frame.payload)
+                switch loss.down(frame, message) {
+                case .passes: break
+                case .isLost: return []
+                case .breaksSlot:
+                    breakSlot(frame.route)
+                    return []
+                }
+                switch message {
                 case .assign(let assignment): keep(frame, assignment, memory)
                 case .renewed where joined.routes.withLock({ $0.remove(frame.route) }) != nil:
                     // Only now an agent takes what it does not know to be old.
@@ -49,7 +86,15 @@ package enum FramePipe {
         }
         Threads.detach(name: "up") {
             pump(up.read, toCoordinator, SeededNumbers(seed: seed &+ 1)) { frame, numbers in
-                guard let message = try? HostMessage.parse(frame.payload) else { return [frame] }
+                let message = frame.type == .control ? try? HostMessage.parse(frame.payload) : nil
+                // Hard, as a network does: what is on its way is gone.
+                switch loss.up(frame, message, ends: { exit(1) }) {
+                case .passes: break
+                case .isLost: return []
+                case .breaksSlot:
+                    breakSlot(frame.route)
+                    return []
+                }
                 switch message {
                 case .agentHello:
                     joined.routes.withLock { _ = $0.insert(frame.route) }
@@ -87,14 +132,10 @@ package enum FramePipe {
                 while let frame = try decoder.next() {
                     if isFirst { sink.begin() }
                     isFirst = false
-                    if frame.type == .chunk {
-                        sink.write([frame])
-                    } else {
-                        if Int.random(in: 0..<40, using: &numbers) == 0 {
-                            usleep(UInt32.random(in: 1...80, using: &numbers) * 1000)
-                        }
-                        sink.write(body(frame, &numbers))
+                    if frame.type == .control, Int.random(in: 0..<40, using: &numbers) == 0 {
+                        usleep(UInt32.random(in: 1...80, using: &numbers) * 1000)
                     }
+                    sink.write(body(frame, &numbers))
                 }
             } catch {
                 return

@@ -10,7 +10,8 @@ extension FaultStorm.Outcome {
                 + "\(finding.entries) ledger entries",
             "faults: "
                 + faults.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-                + ", lost replies \(lostReplies)",
+                + ", lost replies \(replies.lost)",
+            "replies lost after they were done: \(replies.words)",
         ]
         for result in results {
             let words = result.target.map { " (target \($0), \(result.met == true ? "met" : "NOT MET"))" }
@@ -44,10 +45,28 @@ extension FaultStorm.Outcome {
             results.append(FaultResult("touches of devices", "count", touches))
             results.append(FaultResult("faults", "count", made))
         }
-        results.append(FaultResult("replies lost after they were done", "count", Double(lostReplies)))
+        results.append(FaultResult("replies lost after they were done", "count", Double(replies.lost)))
+        if losesMessages { results += shares }
         if let longest = outages.max() {
             results.append(FaultResult("API away after a kill of the coordinator, at most", "s", longest, atMost: 2))
         }
         return results + measured
+    }
+
+    /// How many of a hundred replies were lost, by who said them. Submissions are too few for a target, and a host's own
+    /// replies take a whole connection along, which may not break all the time.
+    private var shares: [FaultResult] {
+        func share(_ speaker: ReplyTally.Speaker) -> Double {
+            let count = replies[speaker]
+            return count.all == 0 ? 0 : Double(count.lost) / Double(count.all) * 100
+        }
+        return [
+            FaultResult("lost of the coordinator's replies to agents", "%", share(.coordinator), atLeast: 10),
+            FaultResult("lost of the agents' replies to the coordinator", "%", share(.agents), atLeast: 10),
+            FaultResult("lost of the hosts' replies to the coordinator", "%", share(.hosts)),
+            FaultResult("lost of the replies to submissions", "%", share(.api)),
+            FaultResult("attempts that kills met", "count", Double(finding.hits)),
+            FaultResult("runs executed again", "count", finding.repeats, atMost: Double(finding.hits) * 1.05),
+        ]
     }
 }

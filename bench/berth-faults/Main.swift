@@ -46,17 +46,17 @@ struct Main {
         }
     }
 
-    /// `pipe --memory FOLDER --seed N -- COMMAND`: what the harness puts between sshd and `attach`.
+    /// `pipe --memory FOLDER --seed N --lose N -- COMMAND`: what the harness puts between sshd and `attach`.
     private static func pipe(_ arguments: ArraySlice<String>) async throws {
         let words = Array(arguments)
-        guard words.count > 5, words[0] == "--memory", words[2] == "--seed", let seed = UInt64(words[3]),
-            words[4] == "--"
-        else { throw FaultCommand.Usage(words: "pipe --memory FOLDER --seed N -- COMMAND") }
+        guard words.count > 7, words[0] == "--memory", words[2] == "--seed", let seed = UInt64(words[3]),
+            words[4] == "--lose", let lost = Int(words[5]), words[6] == "--"
+        else { throw FaultCommand.Usage(words: "pipe --memory FOLDER --seed N --lose N -- COMMAND") }
+        var options = FramePipe.Options()
+        options.memory = words[1]
         // Each connection has chances of its own.
-        try await FramePipe.run(
-            Array(words[5...]),
-            memory: words[1],
-            seed: seed ^ UInt64(getpid())
-        )
+        options.seed = seed ^ UInt64(getpid())
+        options.lostReplies = lost
+        try await FramePipe.run(Array(words[7...]), options)
     }
 }
