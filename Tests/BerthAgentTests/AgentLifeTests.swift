@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("an agent killed in mid-attempt reports it as errored, once, and its device is clean")
+    @Test("an agent killed in mid-attempt reports it as errored, once, and keeps its device until its place is needed")
     func killed() async throws {
         try await AgentHost.run { host in
             let agent = try await host.serve()
@@ -55,7 +55,7 @@ import Testing
                 if case .slotLeft(let left) = message, left.slot == "sim-1" { true } else { nil }
             }
 
-            try await host.serve()
+            try await host.serve(["--preserved-limit", "1"])
             let second = try await host.attach()
             let hello = try await second.agentHello()
             #expect(hello.device.identity == identity)
@@ -65,7 +65,10 @@ import Testing
             let report = try await second.report(of: "a-1")
             #expect(report.outcome == .errored)
             #expect(report.cause?.code == "agent-died")
-            #expect(try await !host.simctl(["list", "-j"]).contains("berth-attempt"))
+            let udid = try #require(report.preservedDevice)
+            #expect(hello.keeping?.devices.map(\.udid) == [udid] && hello.keeping?.refusal == nil)
+            #expect(hello.keeping?.devices.first?.attempt == "a-1")
+            #expect(try await host.simctl(["list", "-j"]).contains(udid))
             try second.send(
                 .recorded(Acknowledgement(attempt: "a-1", epoch: 5, filing: .recorded)),
                 to: "sim-1"
@@ -78,6 +81,11 @@ import Testing
             #expect(try await second.declination(of: "a-1").cause.code == "stale-epoch")
             let results = second.messages.filter { if case .result = $0 { true } else { false } }
             #expect(results.count == 1)
+
+            let good = [try await TestBuild.scripted("{}", version: "1.0", in: host.bundles)]
+            let next = try await host.perform(second, "a-2", 6, good, case: BuiltInCases.freshInstall)
+            #expect(next.outcome == .passed, "\(next)")
+            #expect(try await !host.simctl(["list", "-j"]).contains("berth-attempt"))
         }
     }
 

@@ -126,6 +126,111 @@ struct BadDiskTests {
         }
     }
 
+    @Test(
+        "E2: what is kept while the disk takes no note is kept by the next agent too, result recorded or not",
+        arguments: [false, true]
+    )
+    func keptInMemory(isRecorded: Bool) async throws {
+        try await AgentHost.run { host in
+            let agent = try await host.serve(["--status-timeout", "3"])
+            let coordinator = try await host.attach()
+            let builds = try await builds(host, verify: "hang")
+            try await coordinator.upload(builds)
+            try coordinator.send(.assign(try TestAssignment.make("a-1", epoch: 1, builds: builds)), to: "sim-1")
+            try await coordinator.progress(of: "a-1", to: "launch verify")
+            let mount = try ReadOnlyFolder(host.state)
+            defer { mount.end() }
+            let udid = try #require(try await coordinator.report(of: "a-1").preservedDevice)
+            if isRecorded {
+                let acknowledgement = Acknowledgement(attempt: "a-1", epoch: 1, filing: .recorded)
+                try coordinator.send(.recorded(acknowledgement), to: "sim-1")
+                _ = try await coordinator.keeping { $0.devices.map(\.udid) == [udid] && $0.devices[0].evidence == nil }
+            }
+            kill(agent.pid, SIGKILL)
+            _ = await agent.wait()
+            _ = await coordinator.hangUp()
+            mount.end()
+            #expect(Folders.names(in: host.state + "/preserved").isEmpty)
+
+            try await host.serve()
+            let second = try await host.attach(term: 2)
+            let kept = try #require(try await second.agentHello().keeping?.devices.first)
+            #expect(kept.udid == udid && kept.attempt == "a-1" && kept.stage == .preserved)
+            #expect(kept.cause?.code == (isRecorded ? "found-without-note" : "agent-died"))
+            if !isRecorded {
+                #expect(try await second.report(of: "a-1").preservedDevice == udid)
+                try second.send(.recorded(Acknowledgement(attempt: "a-1", epoch: 1, filing: .recorded)), to: "sim-1")
+            }
+            #expect(try await host.perform(second, "a-2", 2, try await self.builds(host)).outcome == .passed)
+            #expect(try await host.simctl(["list", "-j"]).contains(udid))
+            #expect(access("\(host.state)/preserved/\(udid).json", F_OK) == 0)
+            #expect(try await second.release(udid, 1) == nil)
+            #expect(try await !host.simctl(["list", "-j"]).contains(udid))
+        }
+    }
+
+    @Test("E2: a device whose evidence dies with its agent stays kept as it was noted, and says so")
+    func evidenceLost() async throws {
+        try await AgentHost.run { host in
+            let disk = try SmallDisk(at: host.state + "/results", megabytes: 40)
+            defer { disk.unmount() }
+            let agent = try await host.serve()
+            let coordinator = try await host.attach()
+            let builds = try await builds(host, verify: "exit")
+            try await coordinator.upload(builds)
+            try coordinator.send(.assign(try TestAssignment.make("a-1", epoch: 1, builds: builds)), to: "sim-1")
+            try await coordinator.progress(of: "a-1", to: "launch verify")
+            try disk.fill()
+            let marked = try await coordinator.keeping { keeping in
+                keeping.devices.contains { $0.evidence != nil && $0.size != nil }
+            }
+            kill(agent.pid, SIGKILL)
+            _ = await agent.wait()
+            _ = await coordinator.hangUp()
+            disk.makeRoom()
+            for term in [2, 3] as [UInt64] {
+                let next = try await host.serve()
+                let again = try await host.attach(term: term)
+                let kept = try #require(try await again.agentHello().keeping?.devices.first)
+                #expect(kept.udid == marked.devices.first?.udid && kept.cause == marked.devices.first?.cause)
+                #expect(kept.evidence?.code == "evidence-lost")
+                next.signalGroup(SIGTERM)
+                _ = await next.wait()
+                _ = await again.hangUp()
+            }
+        }
+    }
+
+    @Test("E2: a phone that is held while the disk takes no record is held by the next agent too")
+    func phoneHeldInMemory() async throws {
+        try await PhoneHost.run { phone in
+            let agent = try await phone.serve(["--status-timeout", "3"])
+            let coordinator = try await phone.host.attach()
+            let builds = try await builds(phone.host, verify: "hang")
+            try await coordinator.upload(builds)
+            try coordinator.send(.assign(try phone.assignment("a-1", 1, builds)), to: "sim-1")
+            try await coordinator.progress(of: "a-1", to: "launch verify")
+            let mount = try ReadOnlyFolder(phone.host.state)
+            defer { mount.end() }
+            #expect(try await coordinator.report(of: "a-1").preservedDevice == phone.udid)
+            _ = try await coordinator.keeping { $0.devices.first?.stage == .held }
+            kill(agent.pid, SIGKILL)
+            _ = await agent.wait()
+            _ = await coordinator.hangUp()
+            mount.end()
+
+            try await phone.serve()
+            let second = try await phone.host.attach(term: 2)
+            let keeping = try #require(try await second.agentHello().keeping)
+            #expect(keeping.refusal?.code == "device-held" && keeping.devices.first?.stage == .held)
+            #expect(keeping.devices.first?.attempt == "a-1" && keeping.devices.first?.cause?.code == "agent-died")
+            let next = try phone.assignment("a-2", 2, builds, nonce: PhoneHost.otherNonce)
+            #expect(try await phone.declination(second, next).code == "device-held")
+            #expect(try await second.release(phone.udid, 1) == nil)
+            _ = try await second.keeping { $0.devices.isEmpty && $0.refusal == nil }
+        }
+    }
+
     @Test("an agent does not start on a state folder that it cannot write: status 74, with place, cause and remedy")
     func unusableAtTheStart() async throws {
         try await AgentHost.run { host in

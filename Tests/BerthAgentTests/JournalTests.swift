@@ -143,6 +143,7 @@ import Testing
         }
         let words = "\(refused.map(String.init(describing:)) ?? "")"
         #expect(words.contains(path) && words.contains("No space left on device") && words.contains("make room"))
+        #expect(refused.map { DiskTrouble($0).code } == .diskFull)
         #expect(journal.state.running == nil && journal.state.highestEpoch == 1)
 
         // More than anybody is granted: the append that no longer fits leaves nothing of itself behind.
@@ -156,7 +157,10 @@ import Testing
         #expect(overflow != nil && journal.state.processes.map(\.pid) == written)
         #expect(try DurableFile.read(path, limit: 1 << 20).last == 10)
         #expect(try Journal(path: path).state == journal.state)
-        // What has happened counts, although it is not on disk yet.
+        // What has happened counts, although it is not on disk yet: a record longer than any rest of a page goes first.
+        let long = AttemptReference(attempt: String(repeating: "a", count: 1 << 13), epoch: 1)
+        journal.remember(.result(long, .errored))
+        journal.remember(.acknowledged(long, .recorded))
         journal.remember(.term(7))
         for pid in written { journal.remember(.processEnded(pid)) }
         #expect(journal.state.highestTerm == 7 && journal.state.processes.isEmpty)

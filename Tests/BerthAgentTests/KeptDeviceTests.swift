@@ -41,6 +41,11 @@ import Testing
             kill(agent.pid, SIGKILL)
             _ = await agent.wait()
             _ = await first.hangUp()
+            // A crash may come after the evidence was safe and before the note says so.
+            let notes = try PreservedDevices(folder: host.state + "/preserved")
+            var note = try #require(notes.all().first)
+            note.evidence = OutcomeCause("disk-full", "the disk was full")
+            notes.add(note)
             try await host.serve(["--preserved-limit", "1"])
             let second = try await host.attach()
             let keeping = try #require(try await second.agentHello().keeping)
@@ -48,7 +53,7 @@ import Testing
             let kept = try #require(keeping.devices.first)
             #expect(kept.udid == udid && kept.attempt == "a-1" && kept.run == "r-a-1" && kept.caseName == "update")
             #expect(kept.outcome == .failed && kept.cause?.code == report.cause?.code && kept.stage == .preserved)
-            #expect(kept.bundle == "com.example.product" && (kept.size ?? 0) > 0)
+            #expect(kept.bundle == "com.example.product" && (kept.size ?? 0) > 0 && kept.evidence == nil)
             #expect(try await host.simctl(["list", "-j"]).contains(udid))
 
             let wrong = try await second.release("00000000-0000-0000-0000-000000000000", 1)

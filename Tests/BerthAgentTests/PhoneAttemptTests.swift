@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("what an attempt left whose agent was killed is cleaned exactly before the phone is used again")
+    @Test("E2: the phone of an attempt whose agent was killed is held; released, it is cleaned before it is used again")
     func agentDied() async throws {
         try await PhoneHost.run { phone in
             let agent = try await phone.serve(["--status-timeout", "30"])
@@ -201,9 +201,14 @@ import Testing
 
             try await phone.serve()
             let again = try await phone.host.attach()
-            #expect(try await again.report(of: "a-1").cause?.code == "agent-died")
+            let died = try await again.report(of: "a-1")
+            #expect(died.cause?.code == "agent-died" && died.preservedDevice == phone.udid)
             try again.send(.recorded(Acknowledgement(attempt: "a-1", epoch: 1, filing: .recorded)), to: "sim-1")
-            let next = try phone.assignment("a-2", 2, good, nonce: PhoneHost.otherNonce)
+            try await again.upload(good)
+            let early = try phone.assignment("a-2", 2, good, nonce: PhoneHost.otherNonce)
+            #expect(try await phone.declination(again, early).code == "device-held")
+            #expect(try await again.release(phone.udid, 1) == nil)
+            let next = try phone.assignment("a-3", 3, good, nonce: PhoneHost.otherNonce)
             let report = try await phone.perform(again, next, good)
             #expect(report.outcome == .passed, "\(report)")
         }

@@ -36,6 +36,16 @@ struct PreservedDevicesTests {
         #expect(throws: SystemError.self) { try devices.requireReadable() }
     }
 
+    @Test("What a crash left of a note that was being written is removed, and no note is")
+    func leftovers() throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.path + "/preserved"
+        try PreservedDevices(folder: folder).add(entry)
+        try Data().write(to: URL(fileURLWithPath: folder + "/u-2.json.0123456789ab.partial"))
+        #expect(try PreservedDevices(folder: folder).all() == [entry])
+        #expect(Folders.names(in: folder) == ["u-1.json"])
+    }
+
     @Test(
         "A device that is kept on a full disk is kept by the next agent too",
         .enabled(if: SmallDisk.isPossible, "disks can only be mounted by root")

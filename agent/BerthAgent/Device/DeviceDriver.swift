@@ -175,4 +175,14 @@ package enum DeviceEnding: Sendable, Hashable {
     /// It went wrong, and a person may want to look at the device; with the cause's code, and why the attempt's evidence
     /// is not on disk, if it is not.
     case worthKeeping(Outcome, cause: String?, evidence: OutcomeCause?)
+    /// Its agent died, and may have decided to keep the device on a disk that did not take it.
+    case agentDied
+}
+
+extension OutcomeCause {
+    /// The mark of a device whose attempt's evidence was never written.
+    package static let evidenceLost = OutcomeCause(
+        "evidence-lost",
+        "the evidence was in the memory of an agent that died; only the coordinator can have it"
+    )
 }

@@ -4,7 +4,8 @@ import Foundation
 import Synchronization
 
 /// Simulated devices that are kept after a failure until a person releases them: one small file for each. What the disk
-/// does not take counts in memory, and goes there as soon as it can.
+/// does not take counts in memory, and goes there as soon as it can. Of devices whose attempts this agent has begun all is
+/// known; any other without a file may have been kept by an agent whose disk did not take it.
 package final class PreservedDevices: Sendable {
     /// What is kept and why.
     package struct Entry: Sendable, Hashable, Codable {
@@ -23,18 +24,33 @@ package final class PreservedDevices: Sendable {
         package var size: Int64?
         /// Why the attempt's evidence is not on disk, while it is not.
         package var evidence: OutcomeCause?
+        /// Nobody had noted it: its agent died. It gives way when the slot needs its place.
+        package var isFound: Bool?
     }
 
     private static let log = Log(component: "simulators")
     private let folder: String
     /// Entries that are not on disk as they are, by UDID.
     private let unwritten = Mutex<[String: Entry]>([:])
+    /// Attempts of this agent whose devices may be there.
+    private let begun = Mutex<Set<String>>([])
 
     /// - Throws: `SystemError`
     package init(folder: String) throws {
         self.folder = folder
         try DurableFile.makeFolder(folder)
+        // What a crash left of notes that were being written.
+        for name in Folders.names(in: folder) where name.hasSuffix(".partial") { unlink("\(folder)/\(name)") }
     }
+
+    /// This agent begins an attempt: its device is kept only if it is noted.
+    package func begin(_ attempt: String) { begun.withLock { _ = $0.insert(attempt) } }
+
+    /// The attempt's device is gone, or noted.
+    package func end(_ attempt: String) { begun.withLock { _ = $0.remove(attempt) } }
+
+    /// Whether this agent has begun an attempt and knows that its device is not kept unless it is noted.
+    package func knows(_ attempt: String) -> Bool { begun.withLock { $0.contains(attempt) } }
 
     /// All entries; an unreadable one counts too, under its file's name. Blocks for as long as small files take.
     package func all() -> [Entry] {

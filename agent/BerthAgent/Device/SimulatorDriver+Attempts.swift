@@ -25,7 +25,7 @@ extension SimulatorDriver: DeviceDriver {
 
     package func refusal() -> OutcomeCause? {
         preserved.prune(set: simctl.set)
-        let kept = preserved.all()
+        let kept = preserved.all().filter { $0.isFound != true }
         guard kept.count >= preservedLimit else { return nil }
         return OutcomeCause(
             "preserved-budget-full",
@@ -38,15 +38,22 @@ extension SimulatorDriver: DeviceDriver {
     /// Whether an operator releases the preserved devices.
     package func isCleaningDue() -> Bool { release.isThere }
 
-    /// Deletes devices of attempts that were neither ended nor preserved, and preserved ones that are released.
+    /// Deletes devices of this agent's attempts that are not preserved, and preserved ones that are released. A device of
+    /// another agent without a note is kept: that agent's disk may not have taken the note.
     package func clean() async throws {
         preserved.prune(set: simctl.set)
         try preserved.requireReadable()
-        let kept = release.take() == nil ? Set(preserved.all().map(\.udid)) : []
+        let isReleased = release.take() != nil
+        let kept = isReleased ? [] : Set(preserved.all().map(\.udid))
         for (_, device) in try await simctl.list().allDevices
         where device.name.hasPrefix(Self.attemptPrefix) && !kept.contains(device.udid) {
-            try await simctl.shutdown(device.udid)
-            try await simctl.delete(device.udid)
+            let attempt = String(device.name.dropFirst(Self.attemptPrefix.count))
+            if isReleased || preserved.knows(attempt) {
+                try await remove(device.udid)
+                preserved.end(attempt)
+            } else {
+                await preserve(found: device.udid, of: attempt)
+            }
         }
         preserved.prune(set: simctl.set)
     }
@@ -55,6 +62,8 @@ extension SimulatorDriver: DeviceDriver {
 
     package func prepare(for assignment: Assignment) async throws -> PreparedDevice {
         try await clean()
+        try await makePlace()
+        preserved.begin(assignment.attempt)
         let udid = try await simctl.clone(pristine, name: Self.name(forAttempt: assignment.attempt))
         try await withBootLock(assignment.attempt) { try await simctl.boot(udid) }
         let identity = try await simctl.identity(udid)
@@ -149,13 +158,37 @@ extension SimulatorDriver: DeviceDriver {
         var known = device?.udid
         if known == nil { known = try await unfinished(assignment) }
         guard let udid = known else { return nil }
-        if case .worthKeeping(let outcome, let cause, let evidence) = ending {
+        switch ending {
+        case .worthKeeping(let outcome, let cause, let evidence):
             await preserve(udid, after: assignment, outcome, cause: cause, evidence: evidence)
-            return udid
+        case .agentDied:
+            await preserve(udid, afterDeathIn: assignment)
+        case .clean, .abandoned:
+            try await remove(udid)
+            preserved.end(assignment.attempt)
+            return nil
         }
+        preserved.end(assignment.attempt)
+        return udid
+    }
+
+    private func remove(_ udid: String) async throws {
         try await simctl.shutdown(udid)
         try await simctl.delete(udid)
-        return nil
+    }
+
+    /// Lets found devices go, the oldest first, where they would keep the slot from its next attempt. Their attempts'
+    /// reports are on disk or with the coordinator.
+    private func makePlace() async throws {
+        while true {
+            let kept = preserved.all()
+            guard kept.count >= preservedLimit,
+                let oldest = kept.filter({ $0.isFound == true }).min(by: { ($0.since, $0.udid) < ($1.since, $1.udid) })
+            else { return }
+            Self.log.notice("a found device gives way", ["device": oldest.udid, "attempt": oldest.attempt])
+            try await remove(oldest.udid)
+            preserved.remove(oldest.udid)
+        }
     }
 
     /// The device of an attempt that was made and did not become ready.

@@ -10,7 +10,10 @@ extension SimulatorDriver {
     package func kept() -> [KeptDevice] {
         preserved.prune(set: simctl.set)
         return preserved.all().sorted { ($0.since, $0.udid) < ($1.since, $1.udid) }.map { entry in
-            let end = "attempt \(entry.attempt) of run \(entry.run) ended as \(entry.outcome?.rawValue ?? "errored")"
+            var words = "attempt \(entry.attempt) of run \(entry.run) ended as \(entry.outcome?.rawValue ?? "errored")"
+            if entry.isFound == true {
+                words += "; what its agent had decided of it was on no disk: it gives way when the slot needs its place"
+            }
             return KeptDevice(
                 udid: entry.udid,
                 stage: .preserved,
@@ -19,7 +22,7 @@ extension SimulatorDriver {
                 caseName: entry.caseName,
                 bundle: entry.bundle,
                 outcome: entry.outcome,
-                cause: entry.cause.map { OutcomeCause($0, end) },
+                cause: entry.cause.map { OutcomeCause($0, words) },
                 since: entry.since,
                 size: entry.size,
                 evidence: entry.evidence
@@ -65,7 +68,8 @@ extension SimulatorDriver {
         after assignment: Assignment,
         _ outcome: Outcome,
         cause: String?,
-        evidence: OutcomeCause?
+        evidence: OutcomeCause?,
+        isFound: Bool? = nil
     ) async {
         var entry = PreservedDevices.Entry(
             udid: udid,
@@ -76,16 +80,54 @@ extension SimulatorDriver {
             outcome: outcome,
             caseName: assignment.caseDefinition.name,
             bundle: assignment.builds.last?.description.bundleIdentifier,
-            evidence: evidence
+            evidence: evidence,
+            isFound: isFound
         )
+        await putAway(&entry)
+    }
+
+    private func putAway(_ entry: inout PreservedDevices.Entry) async {
         preserved.add(entry)
         do {
-            try await simctl.shutdown(udid)
+            try await simctl.shutdown(entry.udid)
         } catch {
-            Self.log.error("a preserved device is not shut down", ["device": udid, "error": "\(error)"])
+            Self.log.error("a preserved device is not shut down", ["device": entry.udid, "error": "\(error)"])
         }
-        entry.size = Folders.size(of: "\(simctl.set)/\(udid)")
+        entry.size = Folders.size(of: "\(simctl.set)/\(entry.udid)")
         preserved.add(entry)
+    }
+
+    /// Keeps the device of an attempt during which an agent died: what that agent had decided may have been in its memory
+    /// alone. What it had noted still stands.
+    func preserve(_ udid: String, afterDeathIn assignment: Assignment) async {
+        let noted = preserved.all().first { $0.udid == udid }
+        guard var entry = noted, entry.outcome != nil else {
+            // A name without content is what a full disk took of a note.
+            return await preserve(
+                udid,
+                after: assignment,
+                .errored,
+                cause: "agent-died",
+                evidence: noted == nil ? nil : .evidenceLost,
+                isFound: noted == nil ? true : nil
+            )
+        }
+        if entry.evidence != nil { entry.evidence = .evidenceLost }
+        await putAway(&entry)
+    }
+
+    /// Keeps a device that nobody has noted, of an attempt of another agent.
+    func preserve(found udid: String, of attempt: String) async {
+        var entry = PreservedDevices.Entry(
+            udid: udid,
+            attempt: attempt,
+            run: "unknown",
+            since: Timestamp.now().milliseconds,
+            cause: "found-without-note",
+            isFound: true
+        )
+        Self.log.notice("a device without a note is kept", ["device": udid, "attempt": attempt])
+        await putAway(&entry)
     }
 
     package func evidenceIsSafe(of attempt: String) {

@@ -188,7 +188,7 @@ extension DevicectlDriver: DeviceDriver {
             records.remember(record)
             records.move(to: .due)
             try await removeApps(record)
-            try records.write(nil)
+            records.remember(nil)
             return nil
         case .abandoned:
             records.move(to: .due)
@@ -200,6 +200,13 @@ extension DevicectlDriver: DeviceDriver {
             let cause = OutcomeCause(code ?? "failed", "attempt \(assignment.attempt) of run \(assignment.run)")
             records.move(to: .held, cause: cause, after: wish.hold)
             return tool.udid
+        case .agentDied:
+            // `holdAfterDeath` has decided.
+            if record.evidence != nil {
+                record.evidence = .evidenceLost
+                records.remember(record)
+            }
+            return record.stage == .held ? tool.udid : nil
         }
     }
 

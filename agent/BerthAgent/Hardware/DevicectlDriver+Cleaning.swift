@@ -57,13 +57,13 @@ extension DevicectlDriver {
         do {
             if record.hasLaunched { try await cleanExactly(record) }
             try await removeApps(record)
-            try records.write(nil)
+            records.remember(nil)
             Self.log.notice("the phone is clean", ["attempt": record.attempt])
         } catch let problem as Uncleanliness {
-            try quarantine(record, problem.cause, order: order, retry: nil)
+            quarantine(record, problem.cause, order: order, retry: nil)
         } catch let error as DeviceToolError {
             // The phone could not be asked, so it is asked again: this ends by itself when a person has helped.
-            try quarantine(record, error.cause, order: order, retry: Self.retryPause)
+            quarantine(record, error.cause, order: order, retry: Self.retryPause)
         }
     }
 
@@ -72,13 +72,13 @@ extension DevicectlDriver {
         _ cause: OutcomeCause,
         order: ReleaseRequest.Order?,
         retry: Duration?
-    ) throws {
+    ) {
         if let reason = order?.unclean {
             Self.log.notice(
                 "the phone is released although it is not proved clean",
                 ["attempt": record.attempt, "cause": "\(cause)", "reason": reason]
             )
-            return try records.write(nil)
+            return records.remember(nil)
         }
         Self.log.error("the phone cannot be proved clean", ["attempt": record.attempt, "cause": "\(cause)"])
         records.move(to: .quarantined, cause: cause, order: order?.id, after: retry)

@@ -31,6 +31,17 @@ extension DevicectlDriver {
         ]
     }
 
+    /// Holds the phone if an agent died while an attempt's apps were on it: it may have decided so on a disk that did not
+    /// take it. A phone on which no app was started has nothing to show.
+    func holdAfterDeath() {
+        guard var record = records.record, record.stage == .open else { return }
+        guard record.hasLaunched else { return records.move(to: .due) }
+        record.outcome = .errored
+        records.remember(record)
+        let words = "the agent died during attempt \(record.attempt) of run \(record.run)"
+        records.move(to: .held, cause: OutcomeCause("agent-died", words), after: wish.hold)
+    }
+
     package func release(_ order: DeviceRelease) async throws -> OutcomeCause? {
         guard let record = records.record, order.udid.uppercased() == tool.udid.uppercased() else {
             return OutcomeCause(

@@ -59,7 +59,7 @@ package struct DevicectlDriver: Sendable {
             throw AgentFailure(.toolUnavailable, "devicectl does not say which system \(wish.udid) has")
         }
         let identity = "phone-" + String(Hex.encode(SHA256.digest(of: Array(wish.udid.uppercased().utf8))).prefix(16))
-        return DevicectlDriver(
+        let driver = DevicectlDriver(
             facts: DeviceFacts(identity: identity, platform: platform, model: phone.model ?? "unknown", os: os),
             tools: tools,
             tool: tool,
@@ -69,6 +69,8 @@ package struct DevicectlDriver: Sendable {
             records: try HardwareRecordFile(state: state),
             release: ReleaseRequest(state: state)
         )
+        driver.holdAfterDeath()
+        return driver
     }
 
     /// Who the tool says that it is: our own never counts as Apple's.

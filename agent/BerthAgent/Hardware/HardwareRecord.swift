@@ -59,7 +59,7 @@ package struct HardwareRecord: Sendable, Hashable, Codable {
 }
 
 /// The file of a slot's record, with its content in memory. What the disk does not take counts in memory, and goes there
-/// with the next look; the file then says that the attempt is running, so that a new agent cleans the phone.
+/// with the next look; the file then says that the attempt is running, so that a new agent holds the phone.
 package final class HardwareRecordFile: Sendable {
     package let path: String
     private struct Content {
@@ -74,6 +74,10 @@ package final class HardwareRecordFile: Sendable {
     /// - Throws: `AgentFailure` of status `damagedState`, `SystemError`
     package init(state: String) throws {
         path = state + "/hardware.json"
+        // What a crash left of a record that was being written.
+        for name in Folders.names(in: state) where name.hasPrefix("hardware.json.") && name.hasSuffix(".partial") {
+            unlink("\(state)/\(name)")
+        }
         do {
             let bytes = try DurableFile.read(path, limit: 1 << 20)
             let record = try CanonicalJSON.decode(HardwareRecord.self, from: bytes, document: "hardware.json")
@@ -87,29 +91,23 @@ package final class HardwareRecordFile: Sendable {
 
     package var record: HardwareRecord? {
         content.withLock { content in
-            if !content.isWritten, let record = content.record {
-                content.isWritten = (try? save(record)) != nil
-            }
+            if !content.isWritten { content.isWritten = (try? save(content.record)) != nil }
             return content.record
         }
     }
 
-    /// Writes a record, or removes it. Blocks.
+    /// Writes a record. Blocks.
     /// - Throws: `SystemError`, `EncodingError`; the old one then still stands.
-    package func write(_ record: HardwareRecord?) throws {
+    package func write(_ record: HardwareRecord) throws {
         try content.withLock { content in
-            if let record {
-                try save(record)
-            } else {
-                unlink(path)
-                try DurableFile.synchronizeFolder(of: path)
-            }
+            try save(record)
             content = Content(record: record)
         }
     }
 
-    /// Takes in what has become of the attempt's phone; on disk when this returns or as soon as it can be. Blocks.
-    package func remember(_ record: HardwareRecord) {
+    /// Takes in what has become of the attempt's phone, or with nil that it is clean; on disk when this returns or as soon
+    /// as it can be. Blocks.
+    package func remember(_ record: HardwareRecord?) {
         content.withLock { content in
             content = Content(record: record)
             do {
@@ -121,8 +119,10 @@ package final class HardwareRecordFile: Sendable {
         }
     }
 
-    private func save(_ record: HardwareRecord) throws {
-        try DurableFile.replace(path, with: try CanonicalJSON.encode(record))
+    private func save(_ record: HardwareRecord?) throws {
+        if let record { return try DurableFile.replace(path, with: try CanonicalJSON.encode(record)) }
+        guard unlink(path) == 0 || errno == ENOENT else { throw SystemError(operation: "remove", path: path) }
+        try DurableFile.synchronizeFolder(of: path)
     }
 
     /// Moves the record to another stage.

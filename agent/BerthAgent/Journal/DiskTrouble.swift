@@ -24,6 +24,10 @@ package struct DiskTrouble: Error, Sendable, Hashable, CustomStringConvertible {
             self = trouble
             return
         }
+        if case JournalError.unwritable(_, let trouble) = error {
+            self = trouble
+            return
+        }
         problem = "\(error)"
         switch (error as? SystemError)?.code {
         case ENOSPC, EDQUOT:

@@ -84,7 +84,7 @@ package final class Journal: Sendable {
                 if case .assignment = record { try file(&contents).reserve(Self.attemptRoom) }
                 try settle(&contents, and: record)
             } catch {
-                throw JournalError.unwritable(path: path, problem: "\(error)", remedy: DiskTrouble(error).remedy)
+                throw JournalError.unwritable(path: path, trouble: DiskTrouble(error))
             }
             contents.state.apply(record)
             compactIfLong(&contents)

@@ -4,8 +4,8 @@ package enum JournalError: Error, Hashable, CustomStringConvertible {
     case damaged(path: String, line: Int, problem: String)
     /// It is longer than a journal can become.
     case oversized(path: String)
-    /// A record cannot be written, and what helps.
-    case unwritable(path: String, problem: String, remedy: String)
+    /// A record cannot be written, and why.
+    case unwritable(path: String, trouble: DiskTrouble)
 
     /// Whether the file's content is to blame, not the disk's state.
     package var isDamage: Bool {
@@ -17,8 +17,9 @@ package enum JournalError: Error, Hashable, CustomStringConvertible {
         case .damaged(let path, let line, let problem):
             "the journal \(path) is damaged at line \(line): \(problem). It is kept as it is: look at it, then move it "
                 + "away; the agent then starts without memory and the coordinator continues above the epochs it knows"
-        case .unwritable(let path, let problem, let remedy):
-            "the journal \(path) cannot be written: \(problem). Nothing is begun that is not journaled: \(remedy)"
+        case .unwritable(let path, let trouble):
+            "the journal \(path) cannot be written: \(trouble.problem). Nothing is begun that is not journaled: "
+                + trouble.remedy
         case .oversized(let path):
             "the journal \(path) is larger than \(Journal.readLimit) bytes; no agent writes that much. Move it away"
         }

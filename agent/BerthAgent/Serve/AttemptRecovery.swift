@@ -11,6 +11,8 @@ enum AttemptRecovery {
     /// - Throws: `DeviceToolError`, `SystemError`, `FormatError`
     static func run(_ parts: SlotAgent.Parts, workFolder: String) async throws {
         let journal = parts.journal
+        let driver = parts.execution.driver
+        var died: String?
         for process in journal.state.processes {
             if process.exists, !parts.hooks.ignoresFencing { kill(-process.pid, SIGKILL) }
             journal.remember(.processEnded(process.pid))
@@ -19,25 +21,28 @@ enum AttemptRecovery {
             let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
             let kept = try parts.results.result(assignment.attempt)?.report
             if let kept, kept.epoch == assignment.epoch {
-                if kept.preservedDevice != nil {
-                    // The agent may have died between the evidence and the device.
-                    let ending = DeviceEnding.worthKeeping(
-                        kept.outcome,
-                        cause: kept.cause?.code,
-                        evidence: nil
-                    )
-                    _ = try await parts.execution.driver.settle(assignment, device: nil, ending: ending)
-                }
+                // The agent may have died between the evidence and the device.
+                let ending: DeviceEnding =
+                    kept.preservedDevice == nil
+                    ? .abandoned : .worthKeeping(kept.outcome, cause: kept.cause?.code, evidence: nil)
+                _ = try await driver.settle(assignment, device: nil, ending: ending)
                 try journal.append(.result(reference, kept.outcome))
             } else {
-                let finished = try report(assignment, parts, folder: "\(workFolder)/\(assignment.attempt)")
-                try await parts.execution.driver.clean()
+                died = assignment.attempt
+                let device = try await driver.settle(assignment, device: nil, ending: .agentDied)
+                let folder = "\(workFolder)/\(assignment.attempt)"
+                let finished = try report(assignment, parts, folder: folder, preservedDevice: device)
                 try parts.results.keep(try AgentKey.sign(finished.report, with: parts.key), blobs: finished.blobs)
                 try journal.append(.result(reference, finished.report.outcome))
                 log.notice("the agent died during an attempt", ["attempt": assignment.attempt])
             }
         }
-        try await parts.execution.driver.clean()
+        // Of any other attempt the result was journaled, so disk or coordinator has its evidence.
+        for device in driver.kept() where device.attempt != died {
+            guard let mark = device.evidence, mark != .evidenceLost else { continue }
+            driver.evidenceIsSafe(of: device.attempt)
+        }
+        try await driver.clean()
         for reference in journal.state.unacknowledged where try parts.results.result(reference.attempt) == nil {
             // The coordinator had it, and a full disk kept the journal from saying so.
             log.notice("a result that was journaled is gone; it is not sent again", ["attempt": reference.attempt])
@@ -51,7 +56,8 @@ enum AttemptRecovery {
     private static func report(
         _ assignment: Assignment,
         _ parts: SlotAgent.Parts,
-        folder: String
+        folder: String,
+        preservedDevice: String?
     ) throws -> FinishedAttempt {
         guard let canary = Canary(nonce: assignment.nonce) else {
             throw FormatError(document: "journal", place: "nonce", problem: "it has not 32 hexadecimal digits")
@@ -80,7 +86,7 @@ enum AttemptRecovery {
             circumstances,
             evaluation: evaluation,
             evidence: evidence,
-            preservedDevice: nil
+            preservedDevice: preservedDevice
         )
     }
 }
