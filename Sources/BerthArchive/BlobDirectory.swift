@@ -38,10 +38,17 @@ package struct BlobDirectory: Sendable {
     package func insert(_ bytes: some Collection<UInt8>) throws -> Digest {
         let digest = Digest.sha256(of: bytes)
         if !contains(digest) {
-            try DurableFile.makeFolder((path(of: digest) as NSString).deletingLastPathComponent, lasting: true)
+            try makeFolder(of: digest)
             try DurableFile.replace(path(of: digest), with: bytes)
         }
         return digest
+    }
+
+    /// Makes the folder that a blob lies in, if it is not there.
+    /// - Throws: `SystemError`
+    func makeFolder(of digest: Digest) throws {
+        let folder = "\(root)/blobs/\(digest.hex.prefix(2))"
+        if access(folder, F_OK) != 0 { try DurableFile.makeFolder(folder, lasting: true) }
     }
 
     /// The bytes of a blob, checked against its name.

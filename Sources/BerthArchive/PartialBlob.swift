@@ -10,6 +10,9 @@ package final class PartialBlob {
     private let file: FileDescriptor
     /// How many bytes have arrived, from the start without gaps.
     package private(set) var received: UInt64
+    /// The digest of what has arrived, while all of it has come through this object.
+    private var hasher = SHA256.Hasher()
+    private var isHashed: Bool
 
     init(blob: BlobReference, directory: BlobDirectory) throws {
         self.blob = blob
@@ -26,6 +29,7 @@ package final class PartialBlob {
         } else {
             received = UInt64(status.st_size)
         }
+        isHashed = received == 0
     }
 
     /// Whether all bytes have arrived; `commit` then decides whether they are right.
@@ -51,12 +55,26 @@ package final class PartialBlob {
             throw SystemError(operation: error.operation, path: path, code: error.code)
         }
         received += UInt64(fresh.count)
+        if isHashed { hasher.update(fresh) }
     }
 
     /// Checks the digest and moves the blob to its place.
     /// - Throws: `ArchiveError.damagedBlob` (the bytes are then dropped), `SystemError`
     package func commit() throws {
         try file.synchronize()
+        let actual = try isHashed ? Digest(bytes: hasher.finish()) : digestOnDisk()
+        // A digest ends once; a second try, after a rename that failed, reads the file.
+        isHashed = false
+        guard actual == blob.digest else {
+            unlink(path)
+            throw ArchiveError.damagedBlob(expected: blob.digest, actual: actual, path: path)
+        }
+        let final = directory.path(of: blob.digest)
+        try directory.makeFolder(of: blob.digest)
+        try DurableFile.rename(path, to: final)
+    }
+
+    private func digestOnDisk() throws -> Digest {
         try retryingInterrupts("seek in", path) { lseek(file.number, 0, SEEK_SET) }
         var hasher = SHA256.Hasher()
         while true {
@@ -64,13 +82,6 @@ package final class PartialBlob {
             if part.isEmpty { break }
             hasher.update(part)
         }
-        let actual = Digest(bytes: hasher.finish())
-        guard actual == blob.digest else {
-            unlink(path)
-            throw ArchiveError.damagedBlob(expected: blob.digest, actual: actual, path: path)
-        }
-        let final = directory.path(of: blob.digest)
-        try DurableFile.makeFolder((final as NSString).deletingLastPathComponent, lasting: true)
-        try DurableFile.rename(path, to: final)
+        return Digest(bytes: hasher.finish())
     }
 }

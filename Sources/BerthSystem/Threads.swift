@@ -2,7 +2,9 @@ import Foundation
 
 /// Blocking work on threads of its own, away from the cooperative pool.
 package enum Threads {
-    /// Runs a body on a new thread and suspends until it ends.
+    private static let workers = Workers()
+
+    /// Runs a body on a thread of its own and suspends until it ends.
     package static func run<Result: Sendable>(
         name: String,
         _ body: @escaping @Sendable () throws -> Result
@@ -14,11 +16,65 @@ package enum Threads {
         }
     }
 
-    /// Starts a body on a new thread; the body decides when it ends.
+    /// Starts a body on a thread of its own; the body decides when it ends.
     package static func detach(name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread { body() }
-        thread.name = name
-        thread.stackSize = 1 << 20
-        thread.start()
+        workers.take(Job(name: name, body: body))
+    }
+
+    private struct Job: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+    }
+
+    /// Threads that have done their work wait a while for more, since a thread costs more than what most are started for.
+    /// No job ever waits for a thread.
+    ///
+    /// Safe to share: all state is read and written under the condition's lock.
+    private final class Workers: @unchecked Sendable {
+        /// Most threads that wait.
+        private static let idleLimit = 32
+        /// How long one waits, in seconds.
+        private static let patience = 10.0
+
+        private let condition = NSCondition()
+        /// Jobs for threads that wait: never more than there are such threads.
+        private var jobs: [Job] = []
+        private var idle = 0
+
+        func take(_ job: Job) {
+            condition.lock()
+            let isTaken = jobs.count < idle
+            if isTaken {
+                jobs.append(job)
+                condition.signal()
+            }
+            condition.unlock()
+            guard !isTaken else { return }
+            let thread = Thread { self.work(job) }
+            thread.name = job.name
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
+
+        private func work(_ first: Job) {
+            first.body()
+            while let job = next() {
+                Thread.current.name = job.name
+                job.body()
+            }
+        }
+
+        private func next() -> Job? {
+            condition.lock()
+            defer { condition.unlock() }
+            guard idle < Self.idleLimit else { return nil }
+            idle += 1
+            defer { idle -= 1 }
+            let deadline = Date(timeIntervalSinceNow: Self.patience)
+            while jobs.isEmpty {
+                guard condition.wait(until: deadline) else { break }
+            }
+            return jobs.isEmpty ? nil : jobs.removeFirst()
+        }
     }
 }

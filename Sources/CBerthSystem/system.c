@@ -19,6 +19,17 @@
 #include <sys/prctl.h>
 #endif
 
+long long berth_changed(const char *path) {
+    struct stat status;
+    if (lstat(path, &status) != 0) return -1;
+#if defined(__APPLE__)
+    struct timespec changed = status.st_mtimespec;
+#else
+    struct timespec changed = status.st_mtim;
+#endif
+    return (long long)changed.tv_sec * 1000000000 + changed.tv_nsec;
+}
+
 int berth_open(const char *path, int flags, int mode) {
     for (;;) {
         int descriptor = open(path, flags | O_CLOEXEC, mode);

@@ -47,6 +47,9 @@ void berth_die_with_parent(void);
 /// Opens a file with the close-on-exec flag. Returns the descriptor, or the negated errno value.
 int berth_open(const char *path, int flags, int mode);
 
+/// When what a path names itself was changed last, in nanoseconds since 1970; -1 when it cannot be looked at.
+long long berth_changed(const char *path);
+
 /// Takes room on the disk for `count` bytes after the end of a file whose length stays as it is, so that writing them
 /// cannot meet a full disk. Returns 0, also on file systems that cannot do this, or the errno value.
 int berth_reserve(int descriptor, long count);

@@ -28,7 +28,7 @@ package enum AttachCommand {
                 agentVersion: BerthVersion.text,
                 hostName: ProcessInfo.processInfo.hostName,
                 wallClock: Timestamp.now().milliseconds,
-                diskFree: Folders.free(at: cache),
+                diskFree: DiskRoom(at: cache).free,
                 features: [HostHello.factsFeature]
             )
             _ = upwards.offer(try HostMessage.hostHello(hello).frame())

@@ -11,13 +11,13 @@ final class SlotLinks: Sendable {
     private struct Link {
         let socket: FrameSocket
         /// Tells a socket file from a later one under the same name.
-        let file: String
+        let file: FileStamp
     }
 
     private struct State {
         var links: [String: Link] = [:]
         /// Socket files whose agents have closed the channel for a reason; they are not asked again.
-        var refusing: Set<String> = []
+        var refusing: Set<FileStamp> = []
         var retries: [String: ContinuousClock.Instant] = [:]
         var isEnded = false
     }
@@ -69,7 +69,7 @@ final class SlotLinks: Sendable {
     private func look() {
         for name in Folders.names(in: folder) where name.hasSuffix(".sock") {
             let slot = String(name.dropLast(5))
-            guard SlotName.isValid(slot), let file = Self.identity(of: "\(folder)/\(name)") else { continue }
+            guard SlotName.isValid(slot), let file = FileStamp(socket: "\(folder)/\(name)") else { continue }
             let isWanted = state.withLock { state in
                 state.links[slot] == nil && !state.refusing.contains(file)
                     && state.retries[slot].map { $0 < .now } ?? true
@@ -78,16 +78,7 @@ final class SlotLinks: Sendable {
         }
     }
 
-    /// Tells a socket file from a later one of the same name, whose number may be the same; nil if it is no socket.
-    private static func identity(of path: String) -> String? {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            attributes[.type] as? FileAttributeType == .typeSocket,
-            let number = attributes[.systemFileNumber], let date = attributes[.modificationDate] as? Date
-        else { return nil }
-        return "\(number) \(date.timeIntervalSince1970)"
-    }
-
-    private func connect(_ slot: String, _ file: String) {
+    private func connect(_ slot: String, _ file: FileStamp) {
         let socket: FrameSocket
         do {
             socket = FrameSocket(
@@ -114,7 +105,7 @@ final class SlotLinks: Sendable {
     }
 
     /// Passes a frame of an agent on, under the slot whose socket it came from.
-    private func receive(_ frame: Frame, from slot: String, _ file: String, _ socket: FrameSocket) -> Bool {
+    private func receive(_ frame: Frame, from slot: String, _ file: FileStamp, _ socket: FrameSocket) -> Bool {
         let routed = Frame(type: frame.type, route: slot, payload: frame.payload)
         if frame.type == .chunk { return pass(upwards: routed, lane: slot, socket) }
         switch try? HostMessage.parse(frame.payload) {

@@ -4,16 +4,13 @@ import BerthSystem
 
 /// Decides whether an assignment can be executed here, before anything is journaled.
 package enum AssignmentCheck {
-    /// Longest build manifest that is read, in bytes.
-    static let manifestLimit = 32 << 20
-
     /// What the decision rests on.
     package struct Situation: Sendable {
         package let device: DeviceFacts
         package let features: [String]
         package let highestEpoch: UInt64
         package let isBusy: Bool
-        package let cache: BlobDirectory
+        package let builds: KnownBuilds
     }
 
     /// Why the assignment is not taken, or nil.
@@ -27,7 +24,7 @@ package enum AssignmentCheck {
                 "epoch \(assignment.epoch) is not above \(situation.highestEpoch), the highest that this device has seen"
             )
         }
-        return malformed(assignment) ?? mismatch(assignment, situation) ?? missing(assignment, situation.cache)
+        return malformed(assignment) ?? mismatch(assignment, situation) ?? missing(assignment, situation.builds)
     }
 
     private static func malformed(_ assignment: Assignment) -> OutcomeCause? {
@@ -83,11 +80,11 @@ package enum AssignmentCheck {
         return nil
     }
 
-    private static func missing(_ assignment: Assignment, _ cache: BlobDirectory) -> OutcomeCause? {
+    private static func missing(_ assignment: Assignment, _ builds: KnownBuilds) -> OutcomeCause? {
         for build in assignment.builds {
             do {
-                let manifest = try BuildManifest.parse(try cache.read(build.id, limit: manifestLimit))
-                if let blob = manifest.blobs.first(where: { !cache.contains($0.digest) }) {
+                let manifest = try builds.manifest(build.id)
+                if let blob = manifest.blobs.first(where: { !builds.cache.contains($0.digest) }) {
                     return OutcomeCause(
                         "build-missing",
                         "the host's cache lacks the blob \(blob.digest) of build \(build.id)"

@@ -7,11 +7,8 @@ extension AttemptExecution {
 
     /// Reads what a build is entitled to, and compares it with what `codesign` shows where that gives an answer.
     /// - Throws: `ArchiveError`, `SystemError`, `CancellationError`
-    func readEntitlements(of build: AssignedBuild, _ role: BuildRole, _ manifest: BuildManifest, bundle: String)
-        async throws
-    {
-        let executable = build.description.executable
-        entitlements.add(role, build.id, try BundleSignature.read(manifest, executable: executable, in: settings.cache))
+    func readEntitlements(of build: AssignedBuild, _ role: BuildRole, bundle: String) async throws {
+        entitlements.add(role, build.id, try settings.builds.identity(build))
         if let shown = try await driver.deviceTool.shownEntitlements(of: bundle) {
             entitlements.compare(role, shown: shown)
         }
@@ -22,11 +19,7 @@ extension AttemptExecution {
         for role in BuildRole.allCases where !entitlements.has(role) {
             guard let build = assignment.build(role), role != .old || assignment.builds.count > 1 else { continue }
             do {
-                let bytes = try settings.cache.read(build.id, limit: AssignmentCheck.manifestLimit)
-                let manifest = try BuildManifest.parse(bytes)
-                let executable = build.description.executable
-                let identity = try BundleSignature.read(manifest, executable: executable, in: settings.cache)
-                entitlements.add(role, build.id, identity)
+                entitlements.add(role, build.id, try settings.builds.identity(build))
             } catch {
                 Self.log.error("cannot read a build's entitlements", ["build": build.id.short, "error": "\(error)"])
             }

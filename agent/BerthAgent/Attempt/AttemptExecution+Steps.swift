@@ -93,10 +93,9 @@ extension AttemptExecution {
         expect("the bundle on disk", within: .seconds(600))
         let place = "\(folder)/\(role.rawValue)"
         try Folders.remove(place)
-        let bytes = try settings.cache.read(build.id, limit: AssignmentCheck.manifestLimit)
-        let manifest = try BuildManifest.parse(bytes)
-        let bundle = try BundleMaterializer.materialize(manifest, from: settings.cache, to: place)
-        if !entitlements.has(role) { try await readEntitlements(of: build, role, manifest, bundle: bundle) }
+        let manifest = try settings.builds.manifest(build.id)
+        let bundle = try BundleMaterializer.materialize(manifest, from: settings.builds.cache, to: place)
+        if !entitlements.has(role) { try await readEntitlements(of: build, role, bundle: bundle) }
         return bundle
     }
 }

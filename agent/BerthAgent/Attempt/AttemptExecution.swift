@@ -8,7 +8,7 @@ package actor AttemptExecution {
     /// What all attempts of a slot share.
     package struct Settings: Sendable {
         package let driver: any DeviceDriver
-        package let cache: BlobDirectory
+        package let builds: KnownBuilds
         /// The slot's state, which an attempt writes into.
         package let state: StateFolder
         /// Folder for what an attempt needs while it runs.

@@ -111,7 +111,7 @@ extension DevicectlDriver {
         try Folders.remove(place)
         defer { try? Folders.remove(place) }
         tool.xcrun.expect("the bundle on disk", within: .seconds(600))
-        let manifest = try BuildManifest.parse(try cache.read(build.id, limit: AssignmentCheck.manifestLimit))
+        let manifest = try BuildManifest.parse(try cache.read(build.id, limit: KnownBuilds.manifestLimit))
         let bundle = try BundleMaterializer.materialize(manifest, from: cache, to: place)
         let device = PreparedDevice(udid: tool.udid, bootID: try await bootID(), os: facts.os)
         // An older build is not installed over a newer one. The items stay.

@@ -10,7 +10,7 @@ import Synchronization
 /// `JournalError.damaged`. Before an attempt begins the journal takes room for all that will be said of it, so that an
 /// attempt that has begun comes to its end on a full disk too.
 package final class Journal: Sendable {
-    private struct Line: Codable {
+    private struct Line: Decodable {
         struct Body: Codable {
             let number: UInt64
             let entry: JournalRecord
@@ -168,12 +168,14 @@ package final class Journal: Sendable {
     }
 
     private static func line(_ number: UInt64, _ record: JournalRecord) throws -> [UInt8] {
-        let body = Line.Body(number: number, entry: record)
-        return try CanonicalJSON.encode(Line(body: body, check: check(body))) + [10]
+        let body = try CanonicalJSON.encode(Line.Body(number: number, entry: record))
+        // The canonical form of a line, around a body that is encoded already.
+        return Array(#"{"body":"#.utf8) + body + Array(#","check":"\#(check(body))"}"#.utf8) + [10]
     }
 
-    private static func check(_ body: Line.Body) throws -> String {
-        String(Hex.encode(SHA256.digest(of: try CanonicalJSON.encode(body))).prefix(16))
+    /// - Parameter body: in canonical form.
+    private static func check(_ body: [UInt8]) -> String {
+        String(Hex.encode(SHA256.digest(of: body)).prefix(16))
     }
 
     /// The state, the next number, and the length of the whole lines; -1 without a file.
@@ -200,7 +202,7 @@ package final class Journal: Sendable {
             } catch {
                 throw damaged("\(error)")
             }
-            guard try check(line.body) == line.check else { throw damaged("its digest does not match its content") }
+            guard check(try CanonicalJSON.encode(line.body)) == line.check else { throw damaged("its digest does not match its content") }
             guard line.body.number == next || index == 0 && line.body.entry.isSnapshot else {
                 throw damaged("it has the number \(line.body.number) where \(next) comes next: lines are missing")
             }

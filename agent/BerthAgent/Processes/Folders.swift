@@ -38,17 +38,4 @@ enum Folders {
         }
         return total
     }
-
-    /// Whether the file system of a path has room for no further file, however small.
-    static func hasNoNamesLeft(at path: String) -> Bool {
-        var information = statvfs()
-        return statvfs(path, &information) == 0 && information.f_files > 0 && information.f_favail == 0
-    }
-
-    /// Bytes free for this user on the file system of a path; 0 when unknown.
-    static func free(at path: String) -> Int64 {
-        var information = statvfs()
-        guard statvfs(path, &information) == 0 else { return 0 }
-        return Int64(information.f_bavail) * Int64(information.f_frsize)
-    }
 }

@@ -30,7 +30,7 @@ extension SlotAgent.Parts {
             state: state,
             execution: AttemptExecution.Settings(
                 driver: driver,
-                cache: cache,
+                builds: KnownBuilds(cache),
                 state: state,
                 workFolder: Self.workFolder(places.state),
                 statusTimeout: statusTimeout

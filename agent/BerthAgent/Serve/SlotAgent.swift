@@ -149,7 +149,7 @@ package final class SlotAgent: Sendable {
             features: parts.features,
             highestEpoch: parts.hooks.ignoresFencing ? 0 : parts.journal.state.highestEpoch,
             isBusy: state.withLock { $0.running != nil || $0.isStopping },
-            cache: parts.execution.cache
+            builds: parts.execution.builds
         )
         if let cause = AssignmentCheck.refusal(assignment, situation) ?? parts.manualWork.refusal
             ?? parts.state.trouble()?.refusal ?? parts.execution.driver.refusal()

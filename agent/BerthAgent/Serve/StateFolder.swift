@@ -76,8 +76,16 @@ package final class StateFolder: Sendable {
 
     private func write() throws {
         let probe = "\(path)/probe"
-        try DurableFile.replace(probe, with: [UInt8](repeating: 0, count: 1 << 16))
+        // One that a crash left is no file that the folder takes.
         unlink(probe)
+        defer { unlink(probe) }
+        let file = try FileDescriptor(path: probe, flags: O_WRONLY | O_CREAT | O_EXCL)
+        do {
+            try file.write([UInt8](repeating: 0, count: 1 << 16))
+            try file.synchronize()
+        } catch let error as SystemError {
+            throw SystemError(operation: error.operation, path: probe, code: error.code)
+        }
     }
 
     /// The journal has not been written to its end.
@@ -95,10 +103,13 @@ package final class StateFolder: Sendable {
             }
         }
         // A folder may be a mount of its own.
-        for place in [path, path + "/results", path + "/work", path + "/devices"] where access(place, F_OK) == 0 {
-            let free = Folders.free(at: place)
-            if free < minimum { return DiskTrouble(free: free, of: minimum, at: place) }
-            if Folders.hasNoNamesLeft(at: place) {
+        var seen: Set<dev_t> = []
+        for place in [path, path + "/results", path + "/work", path + "/devices"] {
+            var status = stat()
+            guard stat(place, &status) == 0, seen.insert(status.st_dev).inserted else { continue }
+            let room = DiskRoom(at: place)
+            if room.free < minimum { return DiskTrouble(free: room.free, of: minimum, at: place) }
+            if room.hasNoNamesLeft {
                 return DiskTrouble(SystemError(operation: "make a file", path: place, code: ENOSPC))
             }
         }
