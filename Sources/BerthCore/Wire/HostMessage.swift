@@ -27,6 +27,11 @@ package enum HostMessage: TypedMessage {
     case released(DeviceReleased)
     case closing(Closing)
 
+    /// What a result says it is.
+    package static let resultType = "result"
+    /// What the end of a channel says it is.
+    package static let closingType = "closing"
+
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: MessageTypeKey.self)
         switch try container.decode(String.self, forKey: .type) {
@@ -42,9 +47,9 @@ package enum HostMessage: TypedMessage {
         case "declined": self = .declined(try .init(from: decoder))
         case "heartbeat": self = .heartbeat(try .init(from: decoder))
         case "progress": self = .progress(try .init(from: decoder))
-        case "result": self = .result(try .init(from: decoder))
+        case Self.resultType: self = .result(try .init(from: decoder))
         case "released": self = .released(try .init(from: decoder))
-        case "closing": self = .closing(try .init(from: decoder))
+        case Self.closingType: self = .closing(try .init(from: decoder))
         case let other:
             throw DecodingError.dataCorruptedError(
                 forKey: .type,
@@ -70,9 +75,9 @@ package enum HostMessage: TypedMessage {
             case .declined(let body): ("declined", body)
             case .heartbeat(let body): ("heartbeat", body)
             case .progress(let body): ("progress", body)
-            case .result(let body): ("result", body)
+            case .result(let body): (Self.resultType, body)
             case .released(let body): ("released", body)
-            case .closing(let body): ("closing", body)
+            case .closing(let body): (Self.closingType, body)
             }
         try container.encode(type, forKey: .type)
         try body.encode(to: encoder)

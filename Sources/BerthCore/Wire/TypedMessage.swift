@@ -14,6 +14,16 @@ extension TypedMessage {
     package static func parse(_ payload: [UInt8]) throws(FormatError) -> Self {
         try CanonicalJSON.decode(Self.self, from: payload, document: "control message")
     }
+
+    /// What a payload says it is, without reading all that it says; nil when it cannot be read.
+    package static func type(of payload: [UInt8]) -> String? {
+        try? CanonicalJSON.decode(MessageHead.self, from: payload, document: "control message").type
+    }
+}
+
+/// What all messages begin with.
+private struct MessageHead: Decodable {
+    let type: String
 }
 
 /// The key that tells messages apart.

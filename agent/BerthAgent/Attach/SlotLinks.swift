@@ -108,18 +108,15 @@ final class SlotLinks: Sendable {
     private func receive(_ frame: Frame, from slot: String, _ file: FileStamp, _ socket: FrameSocket) -> Bool {
         let routed = Frame(type: frame.type, route: slot, payload: frame.payload)
         if frame.type == .chunk { return pass(upwards: routed, lane: slot, socket) }
-        switch try? HostMessage.parse(frame.payload) {
-        case .result: return pass(upwards: routed, lane: slot, socket)
-        case .closing(let closing):
-            state.withLock { _ = $0.refusing.insert(file) }
-            Self.log.notice("an agent closes the channel", ["slot": slot, "reason": closing.reason])
-            offer(routed)
-            leave(slot, socket, closing.reason)
-            return false
-        default:
-            offer(routed)
-            return true
-        }
+        let type = HostMessage.type(of: frame.payload)
+        if type == HostMessage.resultType { return pass(upwards: routed, lane: slot, socket) }
+        offer(routed)
+        guard type == HostMessage.closingType, case .closing(let closing)? = try? HostMessage.parse(frame.payload)
+        else { return true }
+        state.withLock { _ = $0.refusing.insert(file) }
+        Self.log.notice("an agent closes the channel", ["slot": slot, "reason": closing.reason])
+        leave(slot, socket, closing.reason)
+        return false
     }
 
     private func pass(upwards frame: Frame, lane: String, _ socket: FrameSocket) -> Bool {

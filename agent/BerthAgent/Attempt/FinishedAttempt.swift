@@ -65,7 +65,9 @@ package struct FinishedAttempt: Sendable {
             preservedDevice: preservedDevice
         )
         // Whatever an app said and a cause repeats is masked in the report as it is in the evidence.
-        let masked = evidence.mask(try CanonicalJSON.encode(report), place: "report")
+        let bytes = try CanonicalJSON.encode(report)
+        let masked = evidence.mask(bytes, place: "report")
+        if masked == bytes { return FinishedAttempt(report: report, blobs: blobs) }
         let safe = try CanonicalJSON.decode(AttemptReport.self, from: masked, document: "report")
         return FinishedAttempt(report: safe, blobs: blobs)
     }

@@ -8,7 +8,11 @@ import Synchronization
 package final class PendingResults: Sendable {
     private let folder: String
     private let held = Mutex<[String: KeptResult]>([:])
+    /// The one that was written last, which is sent next: it need not be read again.
+    private let latest = Mutex<KeptResult?>(nil)
     private static let ending = ".result"
+    /// Longest file that is remembered until it is sent, in bytes.
+    private static let latestLimit = 1 << 20
     /// Longest file that is read back, in bytes.
     private static let limit = Frame.payloadLimit + 2 * EvidenceCollector.totalLimit
 
@@ -27,7 +31,9 @@ package final class PendingResults: Sendable {
     }
 
     private func keep(_ result: KeptResult) throws {
-        try DurableFile.replace(place(result.report.attempt), with: try result.bytes)
+        let bytes = try result.bytes
+        try DurableFile.replace(place(result.report.attempt), with: bytes)
+        latest.withLock { $0 = bytes.count <= Self.latestLimit ? result : nil }
         held.withLock { $0[result.report.attempt] = nil }
     }
 
@@ -50,6 +56,7 @@ package final class PendingResults: Sendable {
     /// - Throws: `SystemError`, `FormatError`
     package func result(_ attempt: String) throws -> KeptResult? {
         if let result = held.withLock({ $0[attempt] }) { return result }
+        if let result = latest.withLock({ $0 }), result.report.attempt == attempt { return result }
         do {
             let bytes = try DurableFile.read(place(attempt), limit: Self.limit)
             return try KeptResult(bytes, document: "kept result of \(attempt)")
@@ -62,6 +69,7 @@ package final class PendingResults: Sendable {
     /// - Throws: `SystemError`
     package func forget(_ attempt: String) throws {
         held.withLock { $0[attempt] = nil }
+        latest.withLock { if $0?.report.attempt == attempt { $0 = nil } }
         let place = place(attempt)
         guard unlink(place) != 0, errno != ENOENT else { return }
         throw SystemError(operation: "remove", path: place)

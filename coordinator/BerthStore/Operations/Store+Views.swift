@@ -91,9 +91,9 @@ extension Store {
             """,
             [.integer(number)]
         ).map { row in
-            let pins = try row.json(Pins.self, "pins_bytes")
+            let pins = try row.json(Pins.self, "pins_bytes", connection.documents)
             let run = try row.integer("number")
-            let labels = try row.json([String: String].self, "labels")
+            let labels = try row.json([String: String].self, "labels", connection.documents)
             return RunView(
                 id: RecordID.run.text(run),
                 batch: RecordID.batch.text(try row.integer("batch")),
