@@ -79,7 +79,7 @@ final class AgentHost: Sendable {
     }
 
     /// Opens a channel as the coordinator does.
-    func attach(term: UInt64 = 1, lease: Int64 = 10_000, renews: Bool = true) async throws -> CoordinatorEnd {
+    func attach(term: UInt64 = 1, lease: Int64 = 30_000, renews: Bool = true) async throws -> CoordinatorEnd {
         let coordinator = try CoordinatorEnd(self, renews: renews)
         processes.withLock { $0.append(coordinator.process) }
         try coordinator.send(

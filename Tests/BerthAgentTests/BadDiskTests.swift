@@ -21,6 +21,31 @@ struct BadDiskTests {
         ]
     }
 
+    /// Starts an agent whose attempts come no further than their second launch before `goOn`.
+    private func serveGated(_ host: AgentHost) async throws -> ChildProcess {
+        try host.wrapTool(
+            """
+            if [ "$4" = launch ]; then
+                echo >> "$root/launches"
+                if [ "$(wc -l < "$root/launches")" = 2 ]; then while [ ! -e "$root/go" ]; do sleep 0.02; done; fi
+            fi
+            """
+        )
+        return try await host.serve(wrapped: true)
+    }
+
+    /// Assigns an attempt that fails at its second launch, and returns when it is about to.
+    private func begin(_ host: AgentHost, _ coordinator: CoordinatorEnd) async throws {
+        let builds = try await builds(host, verify: "exit")
+        try await coordinator.upload(builds)
+        try coordinator.send(.assign(try TestAssignment.make("a-1", epoch: 1, builds: builds)), to: "sim-1")
+        try await eventually("the new build is launched") { host.read("launches") == "\n\n" }
+    }
+
+    private func goOn(_ host: AgentHost) throws {
+        try Data().write(to: URL(fileURLWithPath: host.root + "/go"))
+    }
+
     /// What heartbeats have vouched for since a message.
     private func vouched(_ coordinator: CoordinatorEnd, after start: Int) -> [AttemptReference?] {
         coordinator.messages.dropFirst(start).compactMap { message -> AttemptReference?? in
@@ -84,7 +109,7 @@ struct BadDiskTests {
     @Test("E2: a folder that becomes read-only blames no build; the device is kept, marked until the evidence is safe")
     func readOnlyDuringAnAttempt() async throws {
         try await AgentHost.run { host in
-            let agent = try await host.serve(["--status-timeout", "3"])
+            let agent = try await host.serve(["--status-timeout", "6"])
             let coordinator = try await host.attach()
             let builds = try await builds(host, verify: "hang")
             try await coordinator.upload(builds)
@@ -115,7 +140,7 @@ struct BadDiskTests {
             kill(agent.pid, SIGKILL)
             _ = await agent.wait()
             _ = await coordinator.hangUp()
-            try await host.serve(["--status-timeout", "3"])
+            try await host.serve(["--status-timeout", "6"])
             let second = try await host.attach(term: 2)
             let hello = try await second.agentHello()
             #expect(hello.unacknowledged.isEmpty && hello.running == nil)
@@ -132,14 +157,12 @@ struct BadDiskTests {
     )
     func keptInMemory(isRecorded: Bool) async throws {
         try await AgentHost.run { host in
-            let agent = try await host.serve(["--status-timeout", "3"])
+            let agent = try await serveGated(host)
             let coordinator = try await host.attach()
-            let builds = try await builds(host, verify: "hang")
-            try await coordinator.upload(builds)
-            try coordinator.send(.assign(try TestAssignment.make("a-1", epoch: 1, builds: builds)), to: "sim-1")
-            try await coordinator.progress(of: "a-1", to: "launch verify")
+            try await begin(host, coordinator)
             let mount = try ReadOnlyFolder(host.state)
             defer { mount.end() }
+            try goOn(host)
             let udid = try #require(try await coordinator.report(of: "a-1").preservedDevice)
             if isRecorded {
                 let acknowledgement = Acknowledgement(attempt: "a-1", epoch: 1, filing: .recorded)
@@ -174,13 +197,11 @@ struct BadDiskTests {
         try await AgentHost.run { host in
             let disk = try SmallDisk(at: host.state + "/results", megabytes: 40)
             defer { disk.unmount() }
-            let agent = try await host.serve()
+            let agent = try await serveGated(host)
             let coordinator = try await host.attach()
-            let builds = try await builds(host, verify: "exit")
-            try await coordinator.upload(builds)
-            try coordinator.send(.assign(try TestAssignment.make("a-1", epoch: 1, builds: builds)), to: "sim-1")
-            try await coordinator.progress(of: "a-1", to: "launch verify")
+            try await begin(host, coordinator)
             try disk.fill()
+            try goOn(host)
             let marked = try await coordinator.keeping { keeping in
                 keeping.devices.contains { $0.evidence != nil && $0.size != nil }
             }
@@ -204,7 +225,7 @@ struct BadDiskTests {
     @Test("E2: a phone that is held while the disk takes no record is held by the next agent too")
     func phoneHeldInMemory() async throws {
         try await PhoneHost.run { phone in
-            let agent = try await phone.serve(["--status-timeout", "3"])
+            let agent = try await phone.serve(["--status-timeout", "6"])
             let coordinator = try await phone.host.attach()
             let builds = try await builds(phone.host, verify: "hang")
             try await coordinator.upload(builds)

@@ -17,7 +17,7 @@ import Testing
     @Test("before the seed is verified, a misdeed of the old build is the farm's error and decides nothing")
     func seed() async throws {
         try await AgentHost.run { host in
-            try await host.serve(["--status-timeout", "2", "--preserved-limit", "20"])
+            try await host.serve(["--status-timeout", "5", "--preserved-limit", "20"])
             let coordinator = try await host.attach()
             _ = try await coordinator.agentHello()
             let new = try await TestBuild.scripted("{}", version: "2.0", in: host.bundles)
@@ -38,7 +38,7 @@ import Testing
     @Test("after the seed, a misdeed of the new build is a failure of the migration (G1)")
     func verify() async throws {
         try await AgentHost.run { host in
-            try await host.serve(["--status-timeout", "2", "--preserved-limit", "20"])
+            try await host.serve(["--status-timeout", "5", "--preserved-limit", "20"])
             let coordinator = try await host.attach()
             _ = try await coordinator.agentHello()
             let old = try await TestBuild.scripted("{}", version: "1.0", in: host.bundles)

@@ -37,8 +37,9 @@ enum AttemptRecovery {
                 log.notice("the agent died during an attempt", ["attempt": assignment.attempt])
             }
         }
-        // Of any other attempt the result was journaled, so disk or coordinator has its evidence.
-        for device in driver.kept() where device.attempt != died {
+        // Of any other attempt the result was journaled, so disk or coordinator has its evidence; a journal that was moved
+        // away says nothing of that.
+        for device in driver.kept() where device.attempt != died && journal.state.highestEpoch > 0 {
             guard let mark = device.evidence, mark != .evidenceLost else { continue }
             driver.evidenceIsSafe(of: device.attempt)
         }
