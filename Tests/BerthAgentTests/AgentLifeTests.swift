@@ -39,6 +39,33 @@ import Testing
         }
     }
 
+    @Test("a bundle that somebody changed between two attempts is laid out anew: what is installed is what is pinned")
+    func changedBundle() async throws {
+        try await AgentHost.run { host in
+            try await host.serve()
+            let coordinator = try await host.attach()
+            _ = try await coordinator.agentHello()
+            let builds = [try await TestBuild.scripted("{}", version: "1.0", in: host.bundles)]
+            func perform(_ attempt: String, _ epoch: UInt64) async throws {
+                let report = try await host.perform(coordinator, attempt, epoch, builds, case: BuiltInCases.freshInstall)
+                #expect(report.outcome == .passed, "\(report)")
+            }
+            try await perform("a-1", 1)
+            let kept = host.state + "/bundles"
+            let build = try #require(try FileManager.default.contentsOfDirectory(atPath: kept).first)
+            let bundle = try #require(try FileManager.default.contentsOfDirectory(atPath: "\(kept)/\(build)").first)
+            let behaviour = "\(kept)/\(build)/\(bundle)/behaviour.json"
+            let before = try Data(contentsOf: URL(fileURLWithPath: behaviour))
+            // Laid out once: the file is the same one after a second attempt.
+            let first = try FileManager.default.attributesOfItem(atPath: behaviour)[.systemFileNumber] as? Int
+            try await perform("a-2", 2)
+            #expect(try FileManager.default.attributesOfItem(atPath: behaviour)[.systemFileNumber] as? Int == first)
+            try Data(#"{"seed": "crash", "verify": "crash"}"#.utf8).write(to: URL(fileURLWithPath: behaviour))
+            try await perform("a-3", 3)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: behaviour)) == before)
+        }
+    }
+
     @Test("an agent killed in mid-attempt reports it as errored, once, and keeps its device until its place is needed")
     func killed() async throws {
         try await AgentHost.run { host in

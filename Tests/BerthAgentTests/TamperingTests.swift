@@ -32,7 +32,7 @@ import Testing
         ),
         Tampering(
             description: "the app is installed once more over itself",
-            lines: #"simctl install "$udid" "$root"/state/work/*/old/legacy.app"#,
+            lines: #"simctl install "$udid" "$root"/state/bundles/*/legacy.app"#,
             cause: "continuity-installation",
             words: "installed anew"
         ),
@@ -40,7 +40,7 @@ import Testing
             description: "the app is uninstalled and installed again",
             lines: """
                 simctl uninstall "$udid" com.example.product
-                simctl install "$udid" "$root"/state/work/*/old/legacy.app
+                simctl install "$udid" "$root"/state/bundles/*/legacy.app
                 """,
             cause: "continuity-container",
             words: "uninstalled"

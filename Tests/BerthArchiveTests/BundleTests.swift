@@ -81,6 +81,45 @@ struct BundleTests {
         }
     }
 
+    @Test("A bundle that was laid out before is used again only as it was: no byte, name, mode or link may differ")
+    func intact() throws {
+        let changes: [(what: String, change: (String) throws -> Void)] = [
+            ("a byte", { try Data([0x7f, 0x45, 0x4c, 0x46, 2, 9]).write(to: URL(fileURLWithPath: "\($0)/Sample")) }),
+            ("the mode", { chmod("\($0)/Info.plist", 0o755) }),
+            ("a file more", { try Data().write(to: URL(fileURLWithPath: "\($0)/Resources/more")) }),
+            ("a file less", { unlink("\($0)/Resources/deep/a b.txt") }),
+            ("a second name", { link("\($0)/Sample", "\($0)-elsewhere") }),
+            (
+                "another target",
+                {
+                    unlink("\($0)/Resources/link")
+                    symlink("deep/other", "\($0)/Resources/link")
+                }
+            ),
+            (
+                "a folder elsewhere",
+                {
+                    rename("\($0)/Resources/deep", "\($0)-deep")
+                    symlink("\($0)-deep", "\($0)/Resources/deep")
+                }
+            ),
+        ]
+        try withTemporaryFolder { folder in
+            let bundle = try Self.makeBundle(in: folder)
+            let blobs = try BlobDirectory(path: "\(folder)/blobs")
+            let manifest = try Self.archive(bundle, blobs)
+            for (index, (what, change)) in changes.enumerated() {
+                let copy = LaidOutBundle(
+                    path: try BundleMaterializer.materialize(manifest, from: blobs, to: "\(folder)/copy-\(index)")
+                )
+                #expect(copy.isIntact(manifest))
+                try change(copy.path)
+                #expect(!copy.isIntact(manifest), "\(what) was not noticed")
+            }
+            #expect(!LaidOutBundle(path: "\(folder)/nowhere").isIntact(manifest))
+        }
+    }
+
     @Test func aBlobThatRottedIsNotInstalled() throws {
         try withTemporaryFolder { folder in
             let bundle = try Self.makeBundle(in: folder)

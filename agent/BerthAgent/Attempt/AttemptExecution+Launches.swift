@@ -12,6 +12,7 @@ extension AttemptExecution {
         try await endApp()
         if wanted.phase == .cleanup { try await endFaults() }
         guard try await recordState(of: bundle, on: device) else { return }
+        try DurableFile.makeFolder(folder)
         let number = launches.count + 1
         let launch = AppLaunch(
             bundle: bundle,

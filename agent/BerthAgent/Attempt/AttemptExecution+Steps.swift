@@ -38,7 +38,6 @@ extension AttemptExecution {
     }
 
     private func prepareDevice() async throws {
-        try DurableFile.makeFolder(folder)
         let device = try await driver.prepare(for: assignment)
         self.device = device
         let description = DeviceDescription(
@@ -91,10 +90,7 @@ extension AttemptExecution {
     /// - Returns: the bundle's path.
     private func materialize(_ build: AssignedBuild, _ role: BuildRole) async throws -> String {
         expect("the bundle on disk", within: .seconds(600))
-        let place = "\(folder)/\(role.rawValue)"
-        try Folders.remove(place)
-        let manifest = try settings.builds.manifest(build.id)
-        let bundle = try BundleMaterializer.materialize(manifest, from: settings.builds.cache, to: place)
+        let bundle = try settings.bundles.bundle(of: build.id)
         if !entitlements.has(role) { try await readEntitlements(of: build, role, bundle: bundle) }
         return bundle
     }

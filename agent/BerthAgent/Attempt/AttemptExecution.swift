@@ -9,6 +9,7 @@ package actor AttemptExecution {
     package struct Settings: Sendable {
         package let driver: any DeviceDriver
         package let builds: KnownBuilds
+        package let bundles: LaidOutBuilds
         /// The slot's state, which an attempt writes into.
         package let state: StateFolder
         /// Folder for what an attempt needs while it runs.
@@ -209,9 +210,10 @@ package actor AttemptExecution {
         let preserved = await settle(ending)
         pulse.expect("the attempt's report", within: ExecutorPulse.ownWork)
         do {
-            try Folders.remove(folder)
+            if access(folder, F_OK) == 0 { try Folders.remove(folder) }
+            try settings.bundles.yield()
         } catch {
-            Self.log.error("cannot clear the attempt's folder", ["error": "\(error)"])
+            Self.log.error("cannot clear what the attempt needed", ["error": "\(error)"])
         }
         return try finished(preserved)
     }

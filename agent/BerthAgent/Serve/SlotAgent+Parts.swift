@@ -22,6 +22,7 @@ extension SlotAgent.Parts {
         statusTimeout: Duration,
         hooks: HarnessHooks
     ) throws {
+        let builds = KnownBuilds(cache)
         let state = StateFolder(path: places.state, journal: journal)
         self.init(
             slot: places.slot,
@@ -30,7 +31,8 @@ extension SlotAgent.Parts {
             state: state,
             execution: AttemptExecution.Settings(
                 driver: driver,
-                builds: KnownBuilds(cache),
+                builds: builds,
+                bundles: LaidOutBuilds(folder: places.state + "/bundles", builds: builds),
                 state: state,
                 workFolder: Self.workFolder(places.state),
                 statusTimeout: statusTimeout
