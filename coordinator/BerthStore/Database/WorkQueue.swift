@@ -3,24 +3,16 @@ import Synchronization
 
 /// Threads that work off the store's operations, each with a database session of its own.
 ///
-/// One thread that writes takes all that waits into one transaction, so that many callers share one commit. Threads
-/// that read take one operation each.
+/// One thread that writes takes what waits into one transaction, so that many callers share one commit. Threads that
+/// read take one operation each.
 final class WorkQueue: Sendable {
     /// More operations than this waiting are refused.
     static let limit = 10_000
-    /// So many operations share one transaction at most.
-    static let groupLimit = 128
     /// How long a caller waits at most over an unreachable database, or others in the way, before the operation fails.
     private static let patience: Duration = .seconds(20)
 
-    private struct Waiting {
-        let work: any PendingWork
-        /// Others were in its way before, so that it shares no transaction.
-        var isAlone = false
-    }
-
     private struct State {
-        var waiting: [Waiting] = []
+        var waiting = WaitingWork()
         var idleThreads = 0
         var isClosed = false
         var livingThreads = 0
@@ -82,15 +74,15 @@ final class WorkQueue: Sendable {
             ? .closed(operation: work.operation)
             : state.waiting.count >= Self.limit ? .overloaded(operation: work.operation) : nil
         if refusal == nil {
-            state.waiting.append(Waiting(work: work))
+            state.waiting.add(work)
             if state.idleThreads > 0 { condition.signal() }
         }
         condition.unlock()
         if let refusal { work.fail(refusal) }
     }
 
-    /// The next group, or nil once the queue is closed and empty.
-    private func next() -> [any PendingWork]? {
+    /// The next group, of at most so many, or nil once the queue is closed and empty.
+    private func next(_ limit: Int) -> [any PendingWork]? {
         condition.lock()
         defer { condition.unlock() }
         while state.waiting.isEmpty {
@@ -99,15 +91,13 @@ final class WorkQueue: Sendable {
             condition.wait()
             state.idleThreads -= 1
         }
-        let together = state.waiting.prefix(isWriting ? Self.groupLimit : 1).prefix { !$0.isAlone }
-        let group = together.isEmpty ? state.waiting.prefix(1) : together
-        state.waiting.removeFirst(group.count)
-        return group.map(\.work).sorted { $0.order < $1.order }
+        return state.waiting.take(limit).sorted { $0.order < $1.order }
     }
 
     private func work() {
         var session: (any StoreSession)?
-        while let group = next() {
+        var size = GroupSize()
+        while let group = next(isWriting ? size.limit : 1) {
             guard group.count > 1 else {
                 runAlone(group[0], &session)
                 continue
@@ -116,9 +106,13 @@ final class WorkQueue: Sendable {
             do {
                 let opened = try session ?? driver.connect(readOnly: !isWriting)
                 session = opened
+                let began = ContinuousClock.now
+                var worked = began
                 try opened.transaction(writing: isWriting) { connection in
                     for work in group { try work.perform(in: connection) }
+                    worked = .now
                 }
+                size.learn(group.count, working: worked - began, committing: .now - worked)
                 for work in group { work.succeed() }
             } catch StoreFailure.inDoubt(let problem) {
                 // What was perhaps done is not done again.
@@ -170,7 +164,7 @@ final class WorkQueue: Sendable {
         condition.lock()
         defer { condition.unlock() }
         guard !state.waiting.isEmpty else { return false }
-        state.waiting.append(Waiting(work: work, isAlone: true))
+        state.waiting.add(work, alone: true)
         return true
     }
 
