@@ -52,7 +52,8 @@ package struct Touch: Sendable, Hashable {
 
     /// Reads a line of a log; nil when it is none.
     package init?(_ line: Substring) {
-        let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+        // Filled up with spaces at its end.
+        let parts = line.split(separator: " ")
         guard parts.count == 9, let at = Int64(parts[0]), let wall = Int64(parts[1]), let process = Int32(parts[2]),
             let event = Event(rawValue: String(parts[3])), let epoch = UInt64(parts[7]),
             let decided = Int64(parts[8])

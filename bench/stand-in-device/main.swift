@@ -29,10 +29,10 @@ let inUse = open("\(folder)/in-use", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
 guard touches >= 0, inUse >= 0 else { fail("cannot open the files of \(folder): errno \(errno)") }
 
 func note(_ event: String) {
-    let line = Array(
-        "\(now(CLOCK_MONOTONIC)) \(now(CLOCK_REALTIME) / 1_000_000) \(getpid()) \(event) \(holder)\n".utf8
-    )
-    // One write of one line at the end: lines of several processes do not mix.
+    var line = Array("\(now(CLOCK_MONOTONIC)) \(now(CLOCK_REALTIME) / 1_000_000) \(getpid()) \(event) \(holder)".utf8)
+    // One write of one line at the end: lines of several processes do not mix. Of 128 bytes, so that none reaches into a
+    // second page of the file, before which a kill cuts a write off.
+    line += [UInt8](repeating: 32, count: max(127 - line.count, 0)) + [10]
     let count = line.withUnsafeBytes { write(touches, $0.baseAddress, $0.count) }
     if count != line.count { fail("cannot note the touch: errno \(errno)") }
 }

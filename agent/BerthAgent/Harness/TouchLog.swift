@@ -2,7 +2,8 @@ import BerthSystem
 import Foundation
 
 /// A stand-in device's own record of who touched it, which the fault harness judges by (bench/README.md). One line a
-/// touch, each by one write at the end of the file.
+/// touch, each by one write at the end of the file. Lines are 128 bytes long: a kill cuts a write off between two pages of
+/// the file, and no such line reaches into a second page.
 struct TouchLog: Sendable {
     /// On whose behalf the device is touched.
     struct Holder: Sendable {
@@ -10,6 +11,9 @@ struct TouchLog: Sendable {
         let attempt: String
         let epoch: UInt64
     }
+
+    /// Of a line, in bytes; divides every page's size.
+    private static let length = 128
 
     private let file: FileDescriptor
 
@@ -24,7 +28,9 @@ struct TouchLog: Sendable {
         // The machine's own clock, whatever the agent's does.
         let wall = Self.nanoseconds(CLOCK_REALTIME) / 1_000_000
         let who = "\(holder.run) \(holder.attempt) \(holder.epoch)"
-        try file.write(Array("\(Self.now) \(wall) \(getpid()) touch \(verb) \(who) \(decided)\n".utf8))
+        let line = "\(Self.now) \(wall) \(getpid()) touch \(verb) \(who) \(decided)"
+        let filling = String(repeating: " ", count: max(Self.length - 1 - line.utf8.count, 0))
+        try file.write(Array("\(line)\(filling)\n".utf8))
     }
 
     /// CLOCK_MONOTONIC, in nanoseconds.
