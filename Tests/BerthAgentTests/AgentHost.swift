@@ -117,6 +117,13 @@ final class AgentHost: Sendable {
         return result.outputText
     }
 
+    /// Shuts down what is still booted, as the end of a host does, and performs the body before anything is booted again.
+    func restart(_ body: () async throws -> Void) async throws {
+        try FileManager.default.removeItem(atPath: root + "/alive")
+        try await body()
+        try DurableFile.makeFolder(root + "/alive")
+    }
+
     /// Ends all processes.
     func end() async {
         for process in processes.withLock({ $0 }) where process.termination == nil {

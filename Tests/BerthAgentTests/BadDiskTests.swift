@@ -192,6 +192,45 @@ struct BadDiskTests {
         }
     }
 
+    @Test(
+        "E2: a disk that breaks amid an attempt loses neither device nor slot, once it is mended and the host started anew",
+        .enabled("a disk can only be broken where ext4 can be mounted from a file", BreakableDisk.isPossible)
+    )
+    func brokenDisk() async throws {
+        try await AgentHost.run { host in
+            let disk = try await BreakableDisk(at: host.state)
+            defer { disk.unmount() }
+            let agent = try await serveGated(host)
+            let coordinator = try await host.attach()
+            try await begin(host, coordinator)
+            try disk.fail()
+            try goOn(host)
+            let report = try await coordinator.report(of: "a-1")
+            #expect(report.outcome == .errored && report.cause?.code == "state-unwritable", "\(report)")
+            let udid = try #require(report.preservedDevice)
+            try coordinator.send(.recorded(Acknowledgement(attempt: "a-1", epoch: 1, filing: .recorded)), to: "sim-1")
+            let held = try await coordinator.keeping { keeping in
+                keeping.devices.contains { $0.udid == udid && $0.evidence == nil }
+            }
+            #expect(held.refusal?.code == "state-unwritable")
+            kill(agent.pid, SIGKILL)
+            _ = await agent.wait()
+            _ = await coordinator.hangUp()
+            let early = try await host.serve(waits: false)
+            #expect(await early.wait() == .exited(74))
+            try await host.restart { try await disk.mend() }
+
+            try await host.serve()
+            let second = try await host.attach(term: 2)
+            #expect(try await second.agentHello().keeping?.devices.map(\.udid) == [udid])
+            // The journal could not say that the result had been acknowledged.
+            #expect(try await second.report(of: "a-1").cause?.code == "agent-died")
+            try second.send(.recorded(Acknowledgement(attempt: "a-1", epoch: 1, filing: .recorded)), to: "sim-1")
+            #expect(try await host.perform(second, "a-2", 2, try await builds(host)).outcome == .passed)
+            #expect(try await host.simctl(["list", "-j"]).contains(udid))
+        }
+    }
+
     @Test("E2: a device whose evidence dies with its agent stays kept as it was noted, and says so")
     func evidenceLost() async throws {
         try await AgentHost.run { host in
