@@ -14,7 +14,8 @@ package struct LaidOutBundle: Sendable {
     /// link of its own. Reads all of it.
     package func isIntact(_ manifest: BuildManifest) -> Bool {
         guard Self.type(of: path) == S_IFDIR,
-            let names = try? FileManager.default.subpathsOfDirectory(atPath: path), names.count == manifest.entries.count
+            let names = try? FileManager.default.subpathsOfDirectory(atPath: path),
+            names.count == manifest.entries.count
         else { return false }
         // Folders come before what they hold, so that no path leads through a link.
         return manifest.entries.allSatisfy { entry in

@@ -47,7 +47,13 @@ import Testing
             _ = try await coordinator.agentHello()
             let builds = [try await TestBuild.scripted("{}", version: "1.0", in: host.bundles)]
             func perform(_ attempt: String, _ epoch: UInt64) async throws {
-                let report = try await host.perform(coordinator, attempt, epoch, builds, case: BuiltInCases.freshInstall)
+                let report = try await host.perform(
+                    coordinator,
+                    attempt,
+                    epoch,
+                    builds,
+                    case: BuiltInCases.freshInstall
+                )
                 #expect(report.outcome == .passed, "\(report)")
             }
             try await perform("a-1", 1)

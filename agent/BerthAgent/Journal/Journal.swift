@@ -173,7 +173,7 @@ package final class Journal: Sendable {
         return Array(#"{"body":"#.utf8) + body + Array(#","check":"\#(check(body))"}"#.utf8) + [10]
     }
 
-    /// - Parameter body: in canonical form.
+    /// What a line says after a body, given in canonical form.
     private static func check(_ body: [UInt8]) -> String {
         String(Hex.encode(SHA256.digest(of: body)).prefix(16))
     }
@@ -202,7 +202,9 @@ package final class Journal: Sendable {
             } catch {
                 throw damaged("\(error)")
             }
-            guard check(try CanonicalJSON.encode(line.body)) == line.check else { throw damaged("its digest does not match its content") }
+            guard check(try CanonicalJSON.encode(line.body)) == line.check else {
+                throw damaged("its digest does not match its content")
+            }
             guard line.body.number == next || index == 0 && line.body.entry.isSnapshot else {
                 throw damaged("it has the number \(line.body.number) where \(next) comes next: lines are missing")
             }
