@@ -18,12 +18,15 @@ package final class PartialBlob {
         self.blob = blob
         self.directory = directory
         let path = "\(directory.root)/partial/\(blob.digest.hex)"
+        let isNew = access(path, F_OK) != 0
         let file = try FileDescriptor(path: path, flags: O_RDWR | O_CREAT)
+        if isNew { try LossyDisk.current?.didMake(path) }
         self.path = path
         self.file = file
         var status = stat()
         try retryingInterrupts("look at", path) { fstat(file.number, &status) }
         if Int64(status.st_size) > blob.size {
+            try LossyDisk.current?.willCut(path, to: 0)
             try retryingInterrupts("truncate", path) { ftruncate(file.number, 0) }
             received = 0
         } else {
@@ -50,6 +53,7 @@ package final class PartialBlob {
         guard !fresh.isEmpty else { return }
         try retryingInterrupts("seek in", path) { lseek(file.number, off_t(received), SEEK_SET) }
         do {
+            try LossyDisk.current?.willWrite(path, length: Int64(received), offset: Int64(received))
             try file.write(fresh)
         } catch let error as SystemError {
             throw SystemError(operation: error.operation, path: path, code: error.code)
@@ -61,12 +65,13 @@ package final class PartialBlob {
     /// Checks the digest and moves the blob to its place.
     /// - Throws: `ArchiveError.damagedBlob` (the bytes are then dropped), `SystemError`
     package func commit() throws {
-        try file.synchronize()
+        try LossyDisk.synchronizing(file: path) { try file.synchronize() }
         let actual = try isHashed ? Digest(bytes: hasher.finish()) : digestOnDisk()
         // A digest ends once; a second try, after a rename that failed, reads the file.
         isHashed = false
         guard actual == blob.digest else {
             unlink(path)
+            try LossyDisk.current?.didRemove(path)
             throw ArchiveError.damagedBlob(expected: blob.digest, actual: actual, path: path)
         }
         let final = directory.path(of: blob.digest)

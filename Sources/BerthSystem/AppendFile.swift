@@ -44,8 +44,7 @@ package final class AppendFile: Sendable {
                 do {
                     try file.write(bytes)
                     if !Self.skipsSync.load(ordering: .relaxed) {
-                        try file.synchronize()
-                        try LossyDisk.current?.didSynchronize(file: path)
+                        try LossyDisk.synchronizing(file: path) { try file.synchronize() }
                     }
                 } catch {
                     // The next append tries again, and fails if this still does.
@@ -73,8 +72,7 @@ package final class AppendFile: Sendable {
     private func mend(_ end: inout End) throws {
         guard end.isTorn else { return }
         try retryingInterrupts("cut") { ftruncate(file.number, off_t(end.length)) }
-        try file.synchronize()
-        try LossyDisk.current?.didSynchronize(file: path)
+        try LossyDisk.synchronizing(file: path) { try file.synchronize() }
         end.isTorn = false
     }
 

@@ -10,8 +10,7 @@ package enum DurableFile {
             let file = try FileDescriptor(path: temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
             try LossyDisk.current?.willAppend(temporary, to: file)
             try file.write(bytes)
-            try file.synchronize()
-            try LossyDisk.current?.didSynchronize(file: temporary)
+            try LossyDisk.synchronizing(file: temporary) { try file.synchronize() }
             try rename(temporary, to: path)
         } catch let error as SystemError {
             unlink(temporary)
@@ -32,8 +31,8 @@ package enum DurableFile {
     /// - Throws: `SystemError`
     package static func synchronizeFolder(of path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
-        try FileDescriptor(path: folder.isEmpty ? "." : folder, flags: O_RDONLY | O_DIRECTORY).synchronize()
-        try LossyDisk.current?.didSynchronize(folder: folder)
+        let descriptor = try FileDescriptor(path: folder.isEmpty ? "." : folder, flags: O_RDONLY | O_DIRECTORY)
+        try LossyDisk.synchronizing(folder: folder) { try descriptor.synchronize() }
     }
 
     /// The whole content of a file.

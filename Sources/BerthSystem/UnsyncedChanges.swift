@@ -20,39 +20,50 @@ package struct UnsyncedChanges: Sendable {
         }
     }
 
-    /// A line of the notes.
+    /// A line of the notes. A synchronisation holds for the changes with numbers below `before`: what was written while
+    /// it was under way may have missed it.
     package enum Event: Sendable, Codable, Hashable {
-        case changed(Change)
+        case changed(number: UInt64, Change)
         /// A file's bytes are on disk.
-        case fileSynced(String)
+        case fileSynced(String, before: UInt64)
         /// The names in a folder are on disk.
-        case folderSynced(String)
+        case folderSynced(String, before: UInt64)
         /// A file was removed for good.
         case gone(String)
     }
 
-    package private(set) var all: [Change] = []
+    /// A change with its number, which grows from change to change.
+    package struct Numbered: Sendable, Hashable {
+        package let number: UInt64
+        package let change: Change
+    }
+
+    /// Changes that could not be undone: the disk is in a state in which no power cut leaves it.
+    package struct UndoFailure: Error, CustomStringConvertible {
+        package let problems: [String]
+
+        package var description: String { "cannot be taken back: \(problems.joined(separator: "; "))" }
+    }
+
+    package private(set) var all: [Numbered] = []
 
     package init() {}
 
     /// Takes in the next event.
     package mutating func apply(_ event: Event) {
         switch event {
-        case .changed(let change): all.append(change)
-        case .fileSynced(let path):
-            all.removeAll { if case .written(path, _, _, _) = $0 { true } else { false } }
-        case .folderSynced(let folder):
-            // A name that lasts takes bytes along that do not.
-            for case .named(let from, let to, _) in all where LossyDisk.folder(of: to) == folder {
-                all = all.map { change in
-                    guard case .written(from, let length, let offset, let bytes) = change else { return change }
-                    return .written(path: to, length: length, offset: offset, bytes: bytes)
-                }
+        case .changed(let number, let change): all.append(Numbered(number: number, change: change))
+        case .fileSynced(let path, let limit):
+            all.removeAll { one in
+                guard case .written(path, _, _, _) = one.change else { return false }
+                return one.number < limit
             }
-            all.removeAll { $0.folder == folder }
+        case .folderSynced(let folder, let limit):
+            settleNames(in: folder, before: limit)
+            all.removeAll { $0.number < limit && $0.change.folder == folder }
         case .gone(let path):
-            all.removeAll { change in
-                switch change {
+            all.removeAll { one in
+                switch one.change {
                 case .written(path, _, _, _), .made(path): true
                 default: false
                 }
@@ -60,22 +71,85 @@ package struct UnsyncedChanges: Sendable {
         }
     }
 
+    /// A name that lasts takes bytes along that do not, and the name before it is gone.
+    private mutating func settleNames(in folder: String, before limit: UInt64) {
+        for name in all where name.number < limit && name.change.folder == folder {
+            guard case .named(let from, let to, _) = name.change else { continue }
+            all = all.compactMap { one in
+                guard one.number < name.number else { return one }
+                switch one.change {
+                case .made(from): return nil
+                case .written(from, let length, let offset, let bytes):
+                    return Numbered(
+                        number: one.number,
+                        change: .written(path: to, length: length, offset: offset, bytes: bytes)
+                    )
+                default: return one
+                }
+            }
+        }
+    }
+
     /// Undoes changes, the last one first, and keeps the earliest `kept`. Files that are not there any more are left out.
-    /// - Parameter kept: how many of the changes reached the disk all the same.
-    package func undo(keeping kept: Int) {
-        for change in all.dropFirst(kept).reversed() {
-            switch change {
-            case .written(let path, let length, let offset, let bytes):
-                guard let file = try? FileDescriptor(path: path, flags: O_WRONLY) else { continue }
-                bytes.withUnsafeBytes { _ = pwrite(file.number, $0.baseAddress, $0.count, off_t(offset)) }
-                ftruncate(file.number, off_t(length))
-            case .named(let from, let to, let replaced):
-                rename(to, from)
-                guard let replaced else { continue }
-                try? replaced.write(to: URL(fileURLWithPath: to))
-                chmod(to, 0o600)
-            case .made(let path):
-                try? FileManager.default.removeItem(atPath: path)
+    /// Blocks.
+    /// - Parameters:
+    ///   - kept: how many of the changes reached the disk all the same.
+    ///   - waitsForRoom: called when a full disk stands in the way; whether to try that change again.
+    /// - Throws: `UndoFailure`, when all that can be undone is
+    package func undo(keeping kept: Int, waitsForRoom: () -> Bool = { false }) throws {
+        var problems: [String] = []
+        for one in all.dropFirst(kept).reversed() {
+            var isPending = true
+            while isPending {
+                isPending = false
+                do {
+                    try Self.undo(one.change)
+                } catch let error as SystemError where error.code == ENOENT {
+                    continue
+                } catch let error as SystemError where error.code == ENOSPC && waitsForRoom() {
+                    isPending = true
+                } catch {
+                    problems.append("\(error)")
+                }
+            }
+        }
+        if !problems.isEmpty { throw UndoFailure(problems: problems) }
+    }
+
+    private static func undo(_ change: Change) throws {
+        switch change {
+        case .written(let path, let length, let offset, let bytes):
+            let file = try FileDescriptor(path: path, flags: O_WRONLY)
+            // First what makes room.
+            try retryingInterrupts("cut", path) { ftruncate(file.number, off_t(length)) }
+            var done = 0
+            while done < bytes.count {
+                done += try retryingInterrupts("write back", path) {
+                    bytes.dropFirst(done).withUnsafeBytes {
+                        pwrite(file.number, $0.baseAddress, $0.count, off_t(offset) + off_t(done))
+                    }
+                }
+            }
+        case .named(let from, let to, let replaced):
+            guard let replaced else {
+                try retryingInterrupts("rename back", to) { rename(to, from) }
+                return
+            }
+            // Beside it first: when there is no room nothing is undone in part.
+            let other = to + ".taken-back"
+            do {
+                try FileDescriptor(path: other, flags: O_WRONLY | O_CREAT | O_TRUNC).write(replaced)
+                try retryingInterrupts("rename back", to) { rename(to, from) }
+            } catch {
+                unlink(other)
+                throw error
+            }
+            try retryingInterrupts("rename back", other) { rename(other, to) }
+        case .made(let path):
+            do {
+                try FileManager.default.removeItem(atPath: path)
+            } catch let error as CocoaError where error.code == .fileNoSuchFile || error.code == .fileReadNoSuchFile {
+                return
             }
         }
     }

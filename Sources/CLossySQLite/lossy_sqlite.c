@@ -64,12 +64,13 @@ static int lossy_truncate(sqlite3_file *file, sqlite3_int64 length) {
 
 static int lossy_sync(sqlite3_file *file, int flags) {
     if (skips_sync) return SQLITE_OK;
+    unsigned long long mark = listener.will_synchronize();
     int code = real(file)->pMethods->xSync(real(file), flags);
     if (code != SQLITE_OK || !lossy(file)->path) return code;
     // The system's layer synchronises the folder with the first sync of a new journal.
     int with_name = lossy(file)->is_new;
     lossy(file)->is_new = 0;
-    return listener.did_synchronize(lossy(file)->path, with_name) ? SQLITE_IOERR_FSYNC : SQLITE_OK;
+    return listener.did_synchronize(lossy(file)->path, with_name, mark) ? SQLITE_IOERR_FSYNC : SQLITE_OK;
 }
 
 static int lossy_file_size(sqlite3_file *file, sqlite3_int64 *length) {

@@ -17,11 +17,13 @@ package enum LossyFiles {
                 }
             },
             did_make: { path in LossyFiles.tell { try $0.didMake(LossyFiles.text(path)) } },
-            did_synchronize: { path, withName in
+            will_synchronize: { LossyDisk.current?.mark ?? 0 },
+            did_synchronize: { path, withName, mark in
                 LossyFiles.tell {
                     let path = LossyFiles.text(path)
-                    try $0.didSynchronize(file: path)
-                    if withName != 0 { try $0.didSynchronize(folder: (path as NSString).deletingLastPathComponent) }
+                    try $0.didSynchronize(file: path, before: mark)
+                    guard withName != 0 else { return }
+                    try $0.didSynchronize(folder: (path as NSString).deletingLastPathComponent, before: mark)
                 }
             },
             did_remove: { path in LossyFiles.tell { try $0.didRemove(LossyFiles.text(path)) } }

@@ -40,6 +40,29 @@ struct BlobDirectoryTests {
             #expect(throws: ArchiveError.self) { try directory.read(blob.digest, limit: 100) }
         }
     }
+
+    @Test func aPowerCutTakesAPartialTransferAndNoWholeBlob() async throws {
+        let folder = NSTemporaryDirectory() + "berth-test-" + Hex.encode(RandomBytes.make(8))
+        try DurableFile.makeFolder(folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String] in
+            try LossyDisk.begin(notes: folder + "/notes")
+            let directory = try BlobDirectory(path: folder + "/archive")
+            for text in ["whole", "partial"] {
+                let bytes = Array(text.utf8)
+                let transfer = try directory.begin(BlobReference(digest: .sha256(of: bytes), size: Int64(bytes.count)))
+                try transfer.write(offset: 0, bytes: Array(bytes.prefix(5)))
+                if transfer.isWhole { try transfer.commit() }
+            }
+            kill(getpid(), SIGKILL)
+        }
+        let (whole, partial) = (Digest.sha256(of: Array("whole".utf8)), Digest.sha256(of: Array("partial".utf8)))
+        let directory = try BlobDirectory(path: folder + "/archive")
+        #expect(directory.partialSize(of: partial) == 5, "the death of a process alone takes nothing")
+        try LossyDisk.takeBack(notes: folder + "/notes")
+        #expect(directory.partialSize(of: partial) == 0)
+        #expect(try directory.read(whole, limit: 100) == Array("whole".utf8))
+    }
 }
 
 /// A folder of one test, gone afterwards.

@@ -25,6 +25,8 @@ package struct FaultCheck: Sendable {
         case excessRepeats = "excess repeats"
         /// A line of a device's log that is none.
         case unreadable
+        /// The harness could not do its own part: nothing is proven.
+        case harness
     }
 
     package struct Violation: Sendable, Hashable, CustomStringConvertible {

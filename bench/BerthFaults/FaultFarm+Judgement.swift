@@ -41,7 +41,7 @@ extension FaultFarm {
             clockStep: options.clockStep
         )
         var finding = check.judge()
-        finding.violations += unreadable
+        finding.violations += unreadable + troubles.all.map { .init(rule: .harness, words: $0) }
         return finding
     }
 

@@ -31,6 +31,8 @@ final class FaultFarm: Sendable {
     let clients: [FarmClient]
     let storeDisk: SmallDisk?
     let database: TestPostgresServer?
+    /// What the harness itself could not do: then nothing is proven.
+    let troubles: Troubles
 
     var slotNames: [String] { agents.map(\.name) }
     var coordinator: SupervisedProcess { coordinators[0] }
@@ -45,7 +47,8 @@ final class FaultFarm: Sendable {
         api: FaultyProxy,
         clients: [FarmClient],
         storeDisk: SmallDisk?,
-        database: TestPostgresServer?
+        database: TestPostgresServer?,
+        troubles: Troubles
     ) {
         self.options = options
         self.root = root
@@ -56,6 +59,7 @@ final class FaultFarm: Sendable {
         self.clients = clients
         self.storeDisk = storeDisk
         self.database = database
+        self.troubles = troubles
     }
 
     /// Makes a farm in a folder of its own, does something with it, and leaves nothing behind.
@@ -109,8 +113,9 @@ final class FaultFarm: Sendable {
         let ports = try names.map { _ in try freePort() }
         // Devices are no part of any agent's disk.
         for slot in hosts.flatMap(\.slots) { try DurableFile.makeFolder("\(root)/devices/\(slot)") }
-        let agents = hosts.flatMap { host in host.slots.map { agent($0, host, options, root) } }
-        let coordinators = zip(names, ports).map { coordinator($0, port: $1, conninfo, options, root) }
+        let troubles = Troubles()
+        let agents = hosts.flatMap { host in host.slots.map { agent($0, host, options, root, troubles) } }
+        let coordinators = zip(names, ports).map { coordinator($0, port: $1, conninfo, options, root, troubles) }
         let api = try FaultyProxy(to: ports[0], lostReplies: options.lostReplies, seed: options.seed)
         let farm = FaultFarm(
             options: options,
@@ -124,7 +129,8 @@ final class FaultFarm: Sendable {
                 FarmClient(direct: port, flaky: index == 0 ? api.port : port, data: "\(root)/coordinator")
             },
             storeDisk: storeDisk,
-            database: database
+            database: database,
+            troubles: troubles
         )
         do {
             try await farm.begin()
@@ -245,12 +251,16 @@ final class FaultFarm: Sendable {
         )
     }
 
-    private static func agent(_ slot: String, _ host: Host, _ options: FaultOptions, _ root: String)
-        -> SupervisedProcess
-    {
+    private static func agent(
+        _ slot: String,
+        _ host: Host,
+        _ options: FaultOptions,
+        _ root: String,
+        _ troubles: Troubles
+    ) -> SupervisedProcess {
         SupervisedProcess(
             slot,
-            between: powerCut(slot, options, root),
+            between: powerCut(slot, options, root, troubles),
             { _ in agentSpecification(slot, host, options, root, notes: slot) }
         )
     }
@@ -260,9 +270,10 @@ final class FaultFarm: Sendable {
         port: UInt16,
         _ conninfo: String?,
         _ options: FaultOptions,
-        _ root: String
+        _ root: String,
+        _ troubles: Troubles
     ) -> SupervisedProcess {
-        SupervisedProcess(name, between: powerCut(name, options, root)) { starts in
+        SupervisedProcess(name, between: powerCut(name, options, root, troubles)) { starts in
             // The farm is set up by one that is whole: what it has written stays.
             let hooks = starts == 0 ? [:] : options.coordinatorHooks
             return ProcessSpecification(
@@ -280,12 +291,30 @@ final class FaultFarm: Sendable {
     }
 
     /// Takes from a dead process what it had not synchronised: half of the times all, else what comes after some place.
-    private static func powerCut(_ name: String, _ options: FaultOptions, _ root: String) -> @Sendable () -> Void {
+    private static func powerCut(
+        _ name: String,
+        _ options: FaultOptions,
+        _ root: String,
+        _ troubles: Troubles
+    ) -> @Sendable () async -> Void {
         let own = SHA256.digest(of: Array(name.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         let numbers = Mutex(SeededNumbers(seed: options.seed ^ own))
         return {
-            LossyDisk.takeBack(notes: "\(root)/notes/\(name)") { count in
-                numbers.withLock { Bool.random(using: &$0) ? 0 : Int.random(in: 0...count, using: &$0) }
+            do {
+                try await Threads.run(name: "power cut") {
+                    // A disk that was filled on purpose is freed again.
+                    var pauses = 100
+                    func waitsForRoom() -> Bool {
+                        usleep(100_000)
+                        pauses -= 1
+                        return pauses > 0
+                    }
+                    try LossyDisk.takeBack(notes: "\(root)/notes/\(name)", waitsForRoom: waitsForRoom) { count in
+                        numbers.withLock { Bool.random(using: &$0) ? 0 : Int.random(in: 0...count, using: &$0) }
+                    }
+                }
+            } catch {
+                troubles.note("\(name): its disk's changes \(error)")
             }
         }
     }

@@ -94,7 +94,7 @@ final class ReplyLoss: Sendable {
                 return .passes
             }
             guard frame.route.isEmpty, let kind else { return draw(kind, frame.route, &state) }
-            guard ContinuousClock.now - began > Self.stable else {
+            guard permille > 0, ContinuousClock.now - began > Self.stable else {
                 note(kind, isLost: false)
                 return .passes
             }

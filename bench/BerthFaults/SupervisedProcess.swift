@@ -15,13 +15,13 @@ final class SupervisedProcess: Sendable {
     /// What to start, by how often it was started already.
     private let specification: @Sendable (Int) -> ProcessSpecification
     /// Called between the end of one process and the start of the next.
-    private let between: @Sendable () -> Void
+    private let between: @Sendable () async -> Void
     private let state = Mutex(State())
     private let work = Mutex<Task<Void, Never>?>(nil)
 
     init(
         _ name: String,
-        between: @escaping @Sendable () -> Void = {},
+        between: @escaping @Sendable () async -> Void = {},
         _ specification: @escaping @Sendable (Int) -> ProcessSpecification
     ) {
         self.name = name
@@ -54,7 +54,7 @@ final class SupervisedProcess: Sendable {
             }
             let end = await process.wait()
             state.withLock { $0.process = nil }
-            between()
+            await between()
             // A program that cannot start is not started in a tight loop.
             if end != .signalled(SIGKILL) { try? await Task.sleep(for: .milliseconds(100)) }
         }

@@ -8,8 +8,10 @@ struct berth_lossy_listener {
     int (*will_write)(const char *path, long long length, long long offset, const void *bytes, int count);
     /// A file was made.
     int (*did_make)(const char *path);
-    /// A file's bytes are on disk; `with_name`: so is its name in its folder.
-    int (*did_synchronize)(const char *path, int with_name);
+    /// A synchronisation is about to begin: returns a mark of what was written until now.
+    unsigned long long (*will_synchronize)(void);
+    /// A file's bytes that were written before the mark are on disk; `with_name`: so is its name in its folder.
+    int (*did_synchronize)(const char *path, int with_name, unsigned long long mark);
     /// A file was removed.
     int (*did_remove)(const char *path);
 };

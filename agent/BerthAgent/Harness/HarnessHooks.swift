@@ -36,7 +36,11 @@ package struct HarnessHooks: Sendable, Hashable {
                     throw AgentFailure(.usage, "BERTH_HOOK_\(name)=\(value): a percentage from -1000 to 90")
                 }
                 leaseMargin = percent
-            case "DWELL": dwell = Int(value)
+            case "DWELL":
+                guard let seconds = Int(value), (0...86_400).contains(seconds) else {
+                    throw AgentFailure(.usage, "BERTH_HOOK_\(name)=\(value): seconds from 0 to 86400")
+                }
+                dwell = seconds
             default:
                 guard seams.take(name, value) else {
                     throw AgentFailure(.usage, "BERTH_HOOK_\(name) is no hook of this agent")
