@@ -187,7 +187,7 @@ var targets: [Target] = [
             ),
             .executableTarget(
                 name: "berth-coordinator",
-                dependencies: ["BerthCoordinator", "BerthCore", "BerthSystem"],
+                dependencies: ["BerthCoordinator", "BerthCore", "BerthStore", "BerthSystem"],
                 path: "coordinator/berth-coordinator"
             ),
             .testTarget(

@@ -50,7 +50,11 @@ package final class FileLock: Sendable {
         try retryingInterrupts("truncate", path) { ftruncate(file.number, 0) }
         // A lock that is taken again has been written through this descriptor before.
         guard lseek(file.number, 0, SEEK_SET) == 0 else { throw SystemError(operation: "rewind", path: path) }
-        try file.write(Array("\(holder)\n".utf8))
+        do {
+            try file.write(Array("\(holder)\n".utf8))
+        } catch let error as SystemError where error.isDiskFull {
+            // The lock is held all the same; only its holder stays unnamed.
+        }
     }
 
     /// Takes the lock on the same descriptor again after `release`, at once, or says who has it.

@@ -4,7 +4,7 @@ import BerthCore
 struct Program: Sendable {
     static let commands: [any Command.Type] = [
         BuildAddCommand.self, BuildListCommand.self, BuildShowCommand.self, HostAddCommand.self, HostListCommand.self,
-        HostTrustCommand.self,
+        HostTrustCommand.self, HostChangeCommand.self, HostRemoveCommand.self,
         CaseCheckCommand.self, CaseAddCommand.self, CaseListCommand.self, CaseShowCommand.self, PlanCheckCommand.self,
         SubmitCommand.self, ReplayCommand.self, CancelCommand.self, WatchCommand.self, RunListCommand.self,
         RunShowCommand.self,

@@ -42,6 +42,20 @@ struct AuditTests {
         #expect(try await again.audit(limit: 10) == entries)
     }
 
+    @Test("What was announced is taken back, and then the key is refused as any other", arguments: StoreKind.allCases)
+    func withdrawal(kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
+        let store = farm.store
+        #expect(try await store.withdrawHostKey(of: "alpha", actor: "lee", now: 4) == nil)
+        try await store.expectHostKey("SHA256:next", pinned: "SHA256:pinned", host: "alpha", actor: "kim", now: 5)
+        #expect(try await store.withdrawHostKey(of: "alpha", actor: "lee", now: 6) == "SHA256:next")
+        #expect(try await store.hostShows(next, insteadOf: pinned, host: "alpha", now: 7) == false)
+        #expect(try await key(farm) == pinned.line)
+        let entries = try await store.audit(limit: 10)
+        #expect(entries.map(\.action) == ["host-key-expected", "host-key-withdrawn"])
+        #expect(entries[1].actor == "lee" && entries[1].details == ["expectedFingerprint": "SHA256:next"])
+    }
+
     @Test("An announced key is pinned when it is shown, and no other one is", arguments: StoreKind.allCases)
     func announcement(kind: StoreKind) async throws {
         let farm = try await StoreFixture(kind)

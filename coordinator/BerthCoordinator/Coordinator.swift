@@ -60,7 +60,7 @@ package struct Coordinator: Sendable {
         )
         let port = try server.start()
         let url = "http://\(configuration.address):\(port)"
-        try DurableFile.replace("\(folder)/address", with: Array("\(url)\n".utf8))
+        try writeAddress(url)
         log.notice("Serving", ["address": url, "data": folder, "store": store.name])
         ready(url)
         let result: Result<Void, any Error>
@@ -77,32 +77,57 @@ package struct Coordinator: Sendable {
         try result.get()
     }
 
+    /// Tells where the API is, for who does not know it otherwise. Whoever knows it can be served without the file.
+    private func writeAddress(_ url: String) throws {
+        let path = "\(configuration.dataFolder)/address"
+        do {
+            try DurableFile.replace(path, with: Array("\(url)\n".utf8))
+        } catch let error as SystemError where error.isDiskFull {
+            // A former address would lead astray.
+            unlink(path)
+            log.error(
+                "The disk is full: the file with the address is missing, and what needs to be written down waits",
+                ["address": url, "problem": "\(error)"]
+            )
+        }
+    }
+
     /// Built-in cases and the first token.
     private func prepare(_ store: Store) async throws {
         let now = Timestamp.now().milliseconds
-        for definition in BuiltInCases.all {
-            try await store.addCase(
-                definition,
-                digest: Digest.sha256(of: try CanonicalJSON.encode(definition)),
-                now: now
-            )
+        let isSetUp = try await !store.tokens().isEmpty
+        do {
+            for definition in BuiltInCases.all {
+                try await store.addCase(
+                    definition,
+                    digest: Digest.sha256(of: try CanonicalJSON.encode(definition)),
+                    now: now
+                )
+            }
+        } catch StoreError.storageFull where isSetUp {
+            log.error("The disk is full: new built-in cases are there after a start with room for them", [:])
         }
+        guard !isSetUp else { return }
         let path = "\(configuration.dataFolder)/admin.token"
-        guard access(path, F_OK) != 0 else { return }
-        let token = Hex.encode(RandomBytes.make(24))
-        // The file comes last: a crash in between leaves an unknown token behind, never a known one.
+        // The file comes first: a start that was cut off in between goes on with it, and nobody is locked out.
+        if access(path, F_OK) != 0 {
+            try DurableFile.replace(path, with: Array("\(Hex.encode(RandomBytes.make(24)))\n".utf8))
+        }
+        let token = String(decoding: try DurableFile.read(path, limit: 4096), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
         do {
             try await store.addToken(
                 name: "admin",
                 hash: Digest.sha256(of: Array(token.utf8)),
                 role: "admin",
+                actor: "the coordinator's first start",
                 now: now
             )
         } catch StoreError.tokenTaken {
+            unlink(path)
             log.notice("The store has an admin token already, made by the coordinator that was first", [:])
             return
         }
-        try DurableFile.replace(path, with: Array("\(token)\n".utf8))
         log.notice("Made the first token", ["file": path])
     }
 

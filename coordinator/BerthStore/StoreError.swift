@@ -13,6 +13,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case unknownHost(name: String, known: [String])
     /// A host of this name is already enrolled with other particulars.
     case hostTaken(name: String)
+    /// The host's slots hold attempts.
+    case hostBusy(host: String, attempts: [String])
     case invalidName(what: String, name: String)
     case unknownSlot(name: String)
     /// Another coordinator, or none, acts on the host now.
@@ -70,6 +72,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
         case .caseTaken: "case-taken"
         case .unknownHost: "unknown-host"
         case .hostTaken: "host-taken"
+        case .hostBusy: "host-busy"
         case .invalidName: "invalid-name"
         case .unknownSlot: "unknown-slot"
         case .hostNotHeld: "host-not-held"
@@ -125,6 +128,10 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
             "no host is called \(name.debugDescription); \(Self.list(known, "there are", "none is enrolled"))"
         case .hostTaken(let name):
             "a host called \(name) is already enrolled with another address, user or key: choose another name"
+        case .hostBusy(let host, let attempts):
+            "host \(host) is at work (\(attempts.prefix(20).joined(separator: ", "))): take it out of use with "
+                + "`berth host drain \(host) --reason …`, wait until `berth host list` shows none of its slots busy, or cancel "
+                + "their runs, then remove it"
         case .invalidName(let what, let name):
             "\(name.debugDescription) cannot name a \(what): use 1 to 64 letters, digits, dots, dashes and underscores"
         case .unknownSlot(let name): "no agent has reported a slot called \(name.debugDescription) yet"

@@ -1,5 +1,6 @@
 import BerthCoordinator
 import BerthCore
+import BerthStore
 import BerthSystem
 import Foundation
 
@@ -24,7 +25,8 @@ struct Main {
           --version              print the version
 
         The first start makes an admin token in FOLDER/admin.token.
-        Exit status: 0 ended on request, 64 usage, 65 a policy that is none, 73 another coordinator uses the folder, 70 anything else.
+        Exit status: 0 ended on request, 64 usage, 65 a policy that is none, 73 another coordinator uses the folder,
+        74 no room on the disk to begin with, 70 anything else.
 
         """
 
@@ -62,9 +64,23 @@ struct Main {
         } catch let error as FileLockError {
             StandardStreams.writeError("berth-coordinator: \(error)\n")
             exit(73)
+        } catch let error where isDiskFull(error) {
+            StandardStreams.writeError(
+                "berth-coordinator: \(error)\nThe disk is full, and nothing can be served without room on it: make room, then "
+                    + "start again.\n"
+            )
+            exit(74)
         } catch {
             StandardStreams.writeError("berth-coordinator: \(error)\n")
             exit(70)
+        }
+    }
+
+    private static func isDiskFull(_ error: any Error) -> Bool {
+        switch error {
+        case let error as SystemError: error.isDiskFull
+        case StoreError.storageFull: true
+        default: false
         }
     }
 

@@ -17,13 +17,15 @@ package struct HostTrustView: Sendable, Hashable, Codable {
         case expected
         /// That key was the pinned one already.
         case unchanged
+        /// The key that was announced is not expected any more.
+        case withdrawn
     }
 
     package let host: String
     package let state: State
     /// The fingerprint that is pinned now.
     package let pinned: String
-    /// The one that was pinned before, if it was replaced.
+    /// The one that was pinned before, if it was replaced; the one that was announced, if that was withdrawn.
     package let former: String?
     /// Why the host's present key is not known, if it could not be asked.
     package let problem: String?

@@ -88,24 +88,24 @@ struct HostAddCommand: Command {
         user = arguments.value("--user") ?? ""
         login = try HostLogin(arguments)
         isCompressed = arguments.has("--compression")
-        if arguments.has("--host-key"), arguments.has("--host-key-file") {
-            throw arguments.failure("give --host-key or --host-key-file, not both")
-        }
-        if let text = arguments.value("--host-key") {
-            hostKey = try Self.key(text, from: "--host-key")
-        } else if let file = arguments.value("--host-key-file") {
-            hostKey = try Self.key(
-                String(decoding: try DurableFile.read(file, limit: 64 << 10), as: UTF8.self),
-                from: file
-            )
-        } else {
+        hostKey = try Self.hostKey(arguments)
+        if hostKey == nil {
             guard login.proxyCommand == nil, login.jump == nil else {
                 throw arguments.failure(
                     "the key of a host behind others is not asked for: give --host-key or --host-key-file"
                 )
             }
-            hostKey = nil
         }
+    }
+
+    /// The host's key as it is given, if it is.
+    static func hostKey(_ arguments: ParsedArguments) throws -> String? {
+        if arguments.has("--host-key"), arguments.has("--host-key-file") {
+            throw arguments.failure("give --host-key or --host-key-file, not both")
+        }
+        if let text = arguments.value("--host-key") { return try key(text, from: "--host-key") }
+        guard let file = arguments.value("--host-key-file") else { return nil }
+        return try key(String(decoding: try DurableFile.read(file, limit: 64 << 10), as: UTF8.self), from: file)
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {

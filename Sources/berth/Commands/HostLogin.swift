@@ -2,27 +2,30 @@ import BerthCore
 import BerthSystem
 import Foundation
 
-/// How the coordinator gets to a host and who it is there, as `host add` is told.
+/// How the coordinator gets to a host and who it is there, as `host add` and `host change` are told.
 struct HostLogin {
-    /// Empty when an agent holds the key.
+    /// Empty when an agent holds the key, or nothing is said of it.
     let identityFile: String
     let agentKey: HostRecord.AgentKey?
     let proxyCommand: String?
     let jump: [HostRecord.JumpHost]?
 
     /// - Throws: `UsageError`, `CommandFailure` for files without a key, `SystemError`
-    init(_ arguments: ParsedArguments) throws {
+    /// - Parameters:
+    ///   - arguments: those of `host add` or `host change`.
+    ///   - isComplete: whether it has to say which key to use.
+    init(_ arguments: ParsedArguments, isComplete: Bool = true) throws {
         switch (arguments.value("--identity"), arguments.value("--agent-key")) {
-        case (let file?, nil):
+        case (let file, nil) where file != nil || !isComplete:
             guard !arguments.has("--agent-socket") else {
                 throw arguments.failure("--agent-socket needs --agent-key: which of the agent's keys to use")
             }
-            (identityFile, agentKey) = (file, nil)
+            (identityFile, agentKey) = (file ?? "", nil)
         case (nil, let key?):
             let fingerprint = key.hasPrefix("SHA256:") ? key : try Self.fingerprint(ofFile: key)
             identityFile = ""
             agentKey = .init(fingerprint: fingerprint, socket: arguments.value("--agent-socket"))
-        case (nil, nil): throw arguments.failure("--identity or --agent-key is missing: the key that the host lets in")
+        case (_, nil): throw arguments.failure("--identity or --agent-key is missing: the key that the host lets in")
         case (_?, _?): throw arguments.failure("give --identity or --agent-key, not both")
         }
         proxyCommand = arguments.value("--proxy-command")

@@ -10,9 +10,14 @@ struct HostTrustCommand: Command {
             .init(
                 name: "--fingerprint",
                 kind: .value("SHA256:…"),
-                help: "of the host's new key, as `ssh-keygen -lf` prints it on the host's own console",
-                isRequired: true
-            )
+                help: "of the host's new key, as `ssh-keygen -lf` prints it on the host's own console"
+            ),
+            .init(
+                name: "--withdraw",
+                kind: .flag,
+                help:
+                    "in place of --fingerprint: a key that was named before the host showed it is not expected any more"
+            ),
         ],
         discussion: """
             The key is pinned only if the host shows the one with this fingerprint. If the host cannot be reached yet, or
@@ -22,11 +27,22 @@ struct HostTrustCommand: Command {
     )
 
     private let host: String
-    private let fingerprint: String
+    /// Absent: what was announced is withdrawn.
+    private let fingerprint: String?
 
     init(_ arguments: ParsedArguments) throws {
         host = arguments.operands[0]
-        fingerprint = arguments.value("--fingerprint") ?? ""
+        if arguments.has("--withdraw") {
+            guard !arguments.has("--fingerprint") else {
+                throw arguments.failure("give --fingerprint or --withdraw, not both")
+            }
+            fingerprint = nil
+            return
+        }
+        guard let fingerprint = arguments.value("--fingerprint") else {
+            throw arguments.failure("--fingerprint SHA256:… is missing")
+        }
+        self.fingerprint = fingerprint
         guard fingerprint.wholeMatch(of: /SHA256:[A-Za-z0-9+\/]{43}/) != nil else {
             throw arguments.failure(
                 "\(fingerprint.debugDescription) is no fingerprint: write it as `ssh-keygen -lf` prints it, SHA256:…"
@@ -35,6 +51,15 @@ struct HostTrustCommand: Command {
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
+        guard let fingerprint else {
+            let answer = try await context.client.post(
+                APIClient.path("hosts", host, "trust", "withdraw"),
+                [String: String](),
+                as: HostTrustView.self
+            )
+            context.show(answer) { PlainText.safe(Self.text($0, $0.former ?? "")) + "\n" }
+            return .success
+        }
         let answer = try await context.client.post(
             APIClient.path("hosts", host, "trust"),
             HostTrustRequest(fingerprint: fingerprint),
@@ -48,6 +73,8 @@ struct HostTrustCommand: Command {
         switch view.state {
         case .trusted:
             return "\(view.host) is pinned to \(view.pinned) in place of \(view.former ?? "another key")"
+        case .withdrawn:
+            return "\(fingerprint) is not expected of \(view.host) any more, which stays pinned to \(view.pinned)"
         case .unchanged: return "\(view.host) was pinned to \(view.pinned) already"
         case .expected:
             let reason = view.problem.map { "the host could not be asked (\($0))" }

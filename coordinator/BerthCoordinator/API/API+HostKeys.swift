@@ -85,6 +85,21 @@ extension API {
         return HostTrustView(host: host.name, state: .expected, pinned: pinned.fingerprint, problem: problem)
     }
 
+    /// Takes back what was announced of a host's next key.
+    func withdrawKey(of name: String, caller: String) async throws -> HostTrustView {
+        let now = Timestamp.now().milliseconds
+        guard let withdrawn = try await store.withdrawHostKey(of: name, actor: caller, now: now) else {
+            throw APIError(
+                409,
+                "no-key-announced",
+                "no other key of host \(name) is expected: there is nothing to withdraw"
+            )
+        }
+        await farm.hostChanged(name)
+        let host = try await hostViews().first { $0.host.name == name }
+        return HostTrustView(host: name, state: .withdrawn, pinned: host?.fingerprint ?? "", former: withdrawn)
+    }
+
     private func pin(
         _ key: StoredHostKey,
         insteadOf pinned: StoredHostKey,

@@ -165,7 +165,11 @@ extension API {
 
     /// Cancels all that a submitter has.
     func cancelSubmitter(_ name: String, caller: String) async throws -> HTTPResponse {
-        let cancelled = try await store.cancelSubmitter(name, now: Timestamp.now().milliseconds)
+        let cancelled = try await store.cancelSubmitter(
+            name,
+            actor: caller,
+            now: Timestamp.now().milliseconds
+        )
         await farm.cancel(cancelled.open, reason: "\(caller) cancelled all runs of \(name)")
         for batch in cancelled.batches { farm.changes.publish(.init(.batch, batch)) }
         farm.wake()

@@ -120,6 +120,11 @@ package struct API: Sendable {
         case ("GET", "hosts", 1): return Self.json(try await hostViews())
         case ("POST", "hosts", 3) where rest[2] == "trust":
             return Self.json(try await trust(argument, try body(HostTrustRequest.self, request), caller: caller))
+        case ("POST", "hosts", 4) where rest[2] == "trust" && rest[3] == "withdraw":
+            return Self.json(try await withdrawKey(of: argument, caller: caller))
+        case ("POST", "hosts", 3) where rest[2] == "change":
+            return try await changeHost(argument, try body(HostChange.self, request), caller)
+        case ("POST", "hosts", 3) where rest[2] == "remove": return try await removeHost(argument, caller)
         case ("POST", "hosts", 3) where rest[2] == "doctor": return Self.json(try await doctor(argument))
         case ("GET", "audit", 1): return try await audit(request.query)
         case ("GET", "devices", 1): return Self.json(try await farm.devices())
@@ -228,35 +233,6 @@ package struct API: Sendable {
     private func hostKey(_ request: HostKeyRequest) async throws -> HTTPResponse {
         let key = try await ssh.fetchHostKey(hostName: request.hostName, port: request.port)
         return Self.json(HostKeyView(hostKey: key.line, fingerprint: key.fingerprint))
-    }
-
-    private func addHost(_ host: HostRecord, _ caller: String) async throws -> HTTPResponse {
-        guard SlotName.isValid(host.name) else {
-            throw APIError(
-                400,
-                "malformed-name",
-                "\(host.name.debugDescription) cannot name a host: letters, digits, dot, dash and underscore, at most 64"
-            )
-        }
-        do { _ = try HostKey(line: host.hostKey) } catch { throw APIError(400, "malformed-host-key", "\(error)") }
-        if host.proxyCommand != nil, !allowsProxyCommands {
-            throw APIError(
-                403,
-                "proxy-command-not-allowed",
-                "this coordinator runs no proxy commands; start it with --allow-proxy-commands, or use jump hosts"
-            )
-        }
-        do {
-            _ = try SSHEndpoint(host, allowsProxyCommands: allowsProxyCommands)
-        } catch {
-            throw APIError(400, "malformed-route", "\(error)")
-        }
-        try await farm.enrol(host, by: caller)
-        let views = try await hostViews()
-        guard let view = views.first(where: { $0.host.name == host.name }) else {
-            throw APIError(500, "internal", "host \(host.name) was added but is not listed")
-        }
-        return Self.json(view, status: 201)
     }
 
     private func ledger(_ name: String, last: Int?) async throws -> HTTPResponse {

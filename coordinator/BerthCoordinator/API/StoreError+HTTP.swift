@@ -6,7 +6,7 @@ extension StoreError {
         switch self {
         case .unknownBuild, .unknownCase, .unknownHost, .unknownSlot, .unknownBatch, .unknownRun, .unknownToken: 404
         case .ambiguousBuild, .caseTaken, .hostTaken, .slotOfOtherHost, .tokenTaken, .idempotencyConflict,
-            .agentKeyChanged, .hostNotHeld, .lastOperator:
+            .agentKeyChanged, .hostNotHeld, .hostBusy, .lastOperator:
             409
         case .invalidName, .invalidSubmission, .epochOutOfRange: 422
         case .storageFull: 507

@@ -78,24 +78,36 @@ extension Store {
     /// Cancels a run: at once while it waits, otherwise as soon as its attempt has ended.
     /// - Returns: open attempts whose agents must be told.
     /// - Throws: `StoreError.unknownRun`
-    package func cancelRun(_ id: String, now: Int64) async throws(StoreError) -> [OpenAttempt] {
+    package func cancelRun(
+        _ id: String,
+        actor: String? = nil,
+        now: Int64
+    ) async throws(StoreError) -> [OpenAttempt] {
         try await change("cancel run \(id)") { connection in
             guard let number = RecordID.run.number(id),
                 try connection.firstRow("SELECT 1 FROM run WHERE number = ?", [.integer(number)]) != nil
             else { throw StoreError.unknownRun(id: id) }
-            return try Self.cancelRuns("run.number = ?", .integer(number), now: now, connection)
+            let (open, count) = try Self.cancelRuns("run.number = ?", .integer(number), now: now, connection)
+            try Self.enterCancellation("run", "run \(id)", count, actor: actor, now: now, connection)
+            return open
         }
     }
 
     /// Cancels all runs of a batch that have no end yet.
     /// - Returns: open attempts whose agents must be told.
     /// - Throws: `StoreError.unknownBatch`
-    package func cancelBatch(_ id: String, now: Int64) async throws(StoreError) -> [OpenAttempt] {
+    package func cancelBatch(
+        _ id: String,
+        actor: String? = nil,
+        now: Int64
+    ) async throws(StoreError) -> [OpenAttempt] {
         try await change("cancel batch \(id)") { connection in
             guard let number = RecordID.batch.number(id),
                 try connection.firstRow("SELECT 1 FROM batch WHERE number = ?", [.integer(number)]) != nil
             else { throw StoreError.unknownBatch(id: id) }
-            return try Self.cancelRuns("run.batch = ?", .integer(number), now: now, connection)
+            let (open, count) = try Self.cancelRuns("run.batch = ?", .integer(number), now: now, connection)
+            try Self.enterCancellation("batch", "batch \(id)", count, actor: actor, now: now, connection)
+            return open
         }
     }
 
@@ -103,6 +115,7 @@ extension Store {
     /// - Returns: open attempts whose agents must be told, and how many runs of which batches it concerned.
     package func cancelSubmitter(
         _ submitter: String,
+        actor: String? = nil,
         now: Int64
     ) async throws(StoreError) -> (open: [OpenAttempt], runs: Int, batches: [String]) {
         try await change("cancel all runs of \(submitter)") { connection in
@@ -114,7 +127,9 @@ extension Store {
                 """,
                 [.text(submitter)]
             )
-            let open = try Self.cancelRuns(condition, .text(submitter), now: now, connection)
+            let (open, count) = try Self.cancelRuns(condition, .text(submitter), now: now, connection)
+            let subject = "submitter \(submitter)"
+            try Self.enterCancellation("submitter", subject, count, actor: actor, now: now, connection)
             let batches = try concerned.map { RecordID.batch.text(try $0.integer("batch")) }
             for batch in batches { try connection.announce(.batch(batch)) }
             return (open, Int(try concerned.reduce(0) { $0 + (try $1.integer("runs")) }), batches)
@@ -143,22 +158,38 @@ extension Store {
         _ parameter: DatabaseValue,
         now: Int64,
         _ connection: any StoreConnection
-    ) throws -> [OpenAttempt] {
+    ) throws -> (open: [OpenAttempt], runs: Int) {
         try holdRuns(condition, parameter, connection)
         // What waits is many and moves in one way: queued, by `cancelled`, to cancelled.
-        try connection.execute(
+        var runs = try connection.execute(
             """
             UPDATE run SET state = 'cancelled', verdict = 'cancelled', finished_at = ?
             WHERE state = 'queued' AND \(condition)
             """,
             [.integer(now), parameter]
         )
-        try connection.execute(
-            "UPDATE run SET cancel_requested = 1 WHERE state IN ('assigned', 'running') AND \(condition)",
+        runs += try connection.execute(
+            """
+            UPDATE run SET cancel_requested = 1
+            WHERE state IN ('assigned', 'running') AND cancel_requested = 0 AND \(condition)
+            """,
             [parameter]
         )
         let open = try openAttempts("AND \(condition)", [parameter], connection)
         for attempt in open { try connection.announce(.cancellation(run: attempt.run)) }
-        return open
+        return (open, runs)
+    }
+
+    /// Enters who cancelled what, unless there was nothing left to cancel.
+    private static func enterCancellation(
+        _ kind: String,
+        _ subject: String,
+        _ runs: Int,
+        actor: String?,
+        now: Int64,
+        _ connection: any StoreConnection
+    ) throws {
+        guard let actor, runs > 0 else { return }
+        try enterAudit("\(kind)-cancelled", subject, ["runs": "\(runs)"], actor: actor, now: now, connection)
     }
 }

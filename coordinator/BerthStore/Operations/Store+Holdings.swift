@@ -44,7 +44,7 @@ extension Store {
             )
             let alive = try connection.rows("SELECT * FROM coordinator WHERE alive_until > ?", [.integer(now)])
                 .reduce(into: [String: String]()) { $0[try $1.text("name")] = try $1.text("url") }
-            let hosts = try connection.rows("SELECT * FROM host ORDER BY name").map { row in
+            let hosts = try connection.rows("SELECT * FROM host WHERE removed_at IS NULL ORDER BY name").map { row in
                 let isHeld = try row.integer("held_until") > now
                 return HostHolding(
                     record: try row.json(HostRecord.self, "record"),

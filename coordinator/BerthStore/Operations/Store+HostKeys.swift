@@ -127,6 +127,28 @@ extension Store {
         }
     }
 
+    /// Takes an announced key back, at an operator's word, and enters that.
+    /// - Parameters:
+    ///   - host: its name.
+    ///   - actor: whose word it is.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: the fingerprint that was expected; nil if none was.
+    /// - Throws: `StoreError.unknownHost`
+    package func withdrawHostKey(of host: String, actor: String, now: Int64) async throws(StoreError) -> String? {
+        try await change("withdraw the announced key of host \(host)") { connection in
+            _ = try Self.hostRecord(host, connection)
+            guard let expected = try Self.hostKeyState(of: host, connection)?.expected else { return nil }
+            try connection.execute(
+                "UPDATE host_key SET expected_fingerprint = NULL, expected_by = NULL WHERE host = ?",
+                [.text(host)]
+            )
+            let details = ["expectedFingerprint": expected]
+            try Self.enterAudit("host-key-withdrawn", "host \(host)", details, actor: actor, now: now, connection)
+            try connection.announce(.hosts)
+            return expected
+        }
+    }
+
     private static func pin(
         _ key: StoredHostKey,
         insteadOf pinned: StoredHostKey,
@@ -147,9 +169,9 @@ extension Store {
         try connection.announce(.hosts)
     }
 
-    private static func hostRecord(_ host: String, _ connection: any StoreConnection) throws -> HostRecord {
+    static func hostRecord(_ host: String, _ connection: any StoreConnection) throws -> HostRecord {
         let row = try connection.firstRow(
-            "SELECT record FROM host WHERE name = ? \(connection.dialect.forUpdate)",
+            "SELECT record FROM host WHERE name = ? AND removed_at IS NULL \(connection.dialect.forUpdate)",
             [.text(host)]
         )
         guard let row else { throw try unknownHost(host, connection) }

@@ -12,16 +12,22 @@ extension Store {
         guard SlotName.isValid(host.name) else { throw .invalidName(what: "host", name: host.name) }
         try await change("add host \(host.name)") { connection in
             let added = try connection.execute(
-                "INSERT INTO host (name, record, added_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+                """
+                INSERT INTO host (name, record, added_at) VALUES (?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET record = excluded.record, added_at = excluded.added_at,
+                    removed_at = NULL WHERE host.removed_at IS NOT NULL
+                """,
                 [.text(host.name), .json(host), .integer(now)]
             )
             if added > 0, let actor {
-                var details = ["address": "\(host.hostName):\(host.port)", "user": host.user, "hostKey": host.hostKey]
-                // What runs on the coordinator's machine, and who is trusted on the way.
-                details["proxyCommand"] = host.proxyCommand
-                details["jump"] = host.jump?.map { "\($0.user)@\($0.hostName):\($0.port) \($0.hostKey)" }
-                    .joined(separator: ", ")
-                try Self.enterAudit("host-added", "host \(host.name)", details, actor: actor, now: now, connection)
+                try Self.enterAudit(
+                    "host-added",
+                    "host \(host.name)",
+                    host.particulars,
+                    actor: actor,
+                    now: now,
+                    connection
+                )
             }
             let row = try connection.firstRow("SELECT record FROM host WHERE name = ?", [.text(host.name)])
             guard try row?.json(HostRecord.self, "record") == host else {
@@ -33,7 +39,8 @@ extension Store {
     /// All hosts by name.
     package func hosts() async throws(StoreError) -> [HostRecord] {
         try await look("list hosts") { connection in
-            try connection.rows("SELECT record FROM host ORDER BY name").map { try $0.json(HostRecord.self, "record") }
+            try connection.rows("SELECT record FROM host WHERE removed_at IS NULL ORDER BY name")
+                .map { try $0.json(HostRecord.self, "record") }
         }
     }
 
@@ -42,7 +49,7 @@ extension Store {
         try await change("give out a term for host \(host)") { [coordinator] connection in
             try Self.requireHeld(host, by: coordinator, connection)
             let row = try connection.rows(
-                "UPDATE host SET term = term + 1 WHERE name = ? RETURNING term",
+                "UPDATE host SET term = term + 1 WHERE name = ? AND removed_at IS NULL RETURNING term",
                 [.text(host)]
             ).first
             guard let row else { throw try Self.unknownHost(host, connection) }
@@ -50,8 +57,13 @@ extension Store {
         }
     }
 
+    /// Condition on rows of `slot`: that its host was not removed.
+    static let isOfPresentHost = "slot.host IN (SELECT name FROM host WHERE removed_at IS NULL)"
+
     static func unknownHost(_ name: String, _ connection: any StoreConnection) throws -> StoreError {
-        let names = try connection.rows("SELECT name FROM host ORDER BY name").map { try $0.text(0) }
+        let names = try connection.rows("SELECT name FROM host WHERE removed_at IS NULL ORDER BY name").map {
+            try $0.text(0)
+        }
         return .unknownHost(name: name, known: names)
     }
 }

@@ -26,7 +26,8 @@ extension Store {
         }
         return try await change("reserve slot \(slot)", order: .admission) { connection in
             try connection.holdExclusively(.admission)
-            guard try connection.firstRow("SELECT 1 FROM slot WHERE name = ?", [.text(slot)]) != nil else {
+            let known = "SELECT 1 FROM slot WHERE name = ? AND \(Self.isOfPresentHost)"
+            guard try connection.firstRow(known, [.text(slot)]) != nil else {
                 throw StoreError.unknownSlot(name: slot)
             }
             var batchNumber: Int64?

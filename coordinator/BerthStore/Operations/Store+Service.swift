@@ -243,11 +243,15 @@ extension Store {
         switch scope {
         case .farm: break
         case .host(let name):
-            guard try connection.firstRow("SELECT 1 FROM host WHERE name = ?", [.text(name)]) != nil else {
+            guard
+                try connection.firstRow("SELECT 1 FROM host WHERE name = ? AND removed_at IS NULL", [.text(name)])
+                    != nil
+            else {
                 throw try unknownHost(name, connection)
             }
         case .slot(let name):
-            guard try connection.firstRow("SELECT 1 FROM slot WHERE name = ?", [.text(name)]) != nil else {
+            let known = "SELECT 1 FROM slot WHERE name = ? AND \(isOfPresentHost)"
+            guard try connection.firstRow(known, [.text(name)]) != nil else {
                 throw StoreError.unknownSlot(name: name)
             }
         }

@@ -10,10 +10,17 @@ extension Store {
             throw .epochOutOfRange(slot: hello.slot, epoch: hello.highestEpoch)
         }
         try await change("record slot \(hello.slot)", order: .requirements) { connection in
-            guard try connection.firstRow("SELECT 1 FROM host WHERE name = ?", [.text(host)]) != nil else {
+            guard
+                try connection.firstRow("SELECT 1 FROM host WHERE name = ? AND removed_at IS NULL", [.text(host)])
+                    != nil
+            else {
                 throw try Self.unknownHost(host, connection)
             }
-            let known = try connection.firstRow("SELECT host FROM slot WHERE name = ?", [.text(hello.slot)])
+            // A removed host's names are free.
+            let known = try connection.firstRow(
+                "SELECT host FROM slot WHERE name = ? AND \(Self.isOfPresentHost)",
+                [.text(hello.slot)]
+            )
             if let owner = try known?.text("host"), owner != host {
                 throw StoreError.slotOfOtherHost(slot: hello.slot, host: owner)
             }
@@ -38,7 +45,7 @@ extension Store {
                 INSERT INTO slot (name, host, device, facts, platform, os_version, os_build, features, labels,
                     agent_version, tools, seen_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (name) DO UPDATE SET device = excluded.device, facts = excluded.facts,
+                ON CONFLICT (name) DO UPDATE SET host = excluded.host, device = excluded.device, facts = excluded.facts,
                     platform = excluded.platform, os_version = excluded.os_version, os_build = excluded.os_build,
                     features = excluded.features, labels = excluded.labels, agent_version = excluded.agent_version, tools = excluded.tools,
                     seen_at = excluded.seen_at
@@ -77,7 +84,7 @@ extension Store {
         class number: Int64,
         _ connection: any StoreConnection
     ) throws {
-        for row in try connection.rows("SELECT * FROM slot") {
+        for row in try connection.rows("SELECT * FROM slot WHERE \(isOfPresentHost)") {
             guard try requirement.unmet(by: offer(row, connection.documents)).isEmpty else { continue }
             try connection.execute(
                 "INSERT INTO slot_class (slot, class) VALUES (?, ?)",
@@ -111,7 +118,7 @@ extension Store {
                 """
                 SELECT slot.*, attempt.number AS open FROM slot
                 LEFT JOIN attempt ON attempt.slot = slot.name AND attempt.state IN ('assigned', 'running')
-                ORDER BY slot.name
+                WHERE \(Self.isOfPresentHost) ORDER BY slot.name
                 """
             ).map { row in
                 SlotRecord(
@@ -132,7 +139,8 @@ extension Store {
         labels: [String: String] = [:]
     ) async throws(StoreError) -> [SlotOffer] {
         try await look("list what slots of \(platform.rawValue) offer") { connection in
-            try connection.rows("SELECT * FROM slot WHERE platform = ?", [.text(platform.rawValue)])
+            let present = "SELECT * FROM slot WHERE platform = ? AND \(Self.isOfPresentHost)"
+            return try connection.rows(present, [.text(platform.rawValue)])
                 .map { try Self.offer($0, connection.documents) }
                 .filter { offer in labels.allSatisfy { offer.labels[$0.key] == $0.value } }
         }

@@ -102,7 +102,8 @@ extension Store {
     /// - Throws: `StoreError.unknownSlot`
     package func survey(slot name: String, now: Int64) async throws(StoreError) -> SlotSurvey {
         try await look("look why slot \(name) does what it does") { connection in
-            guard let row = try connection.firstRow("SELECT * FROM slot WHERE name = ?", [.text(name)]) else {
+            let known = "SELECT * FROM slot WHERE name = ? AND \(Self.isOfPresentHost)"
+            guard let row = try connection.firstRow(known, [.text(name)]) else {
                 throw StoreError.unknownSlot(name: name)
             }
             let limits = try Self.usedLimits(connection)
@@ -128,7 +129,9 @@ extension Store {
     }
 
     private static func standings(now: Int64, _ connection: any StoreConnection) throws -> [SlotStanding] {
-        try connection.rows("SELECT * FROM slot ORDER BY name").map { try standing($0, now: now, connection) }
+        try connection.rows("SELECT * FROM slot WHERE \(isOfPresentHost) ORDER BY name").map {
+            try standing($0, now: now, connection)
+        }
     }
 
     /// How a slot stands, from its row.

@@ -3,7 +3,9 @@ import SQLiteDatabase
 /// The database's shape, as numbered steps forward. A step that was released is never changed; a new one follows it.
 enum StoreSchema {
     /// Steps from nothing to the present; the schema version is the number of steps taken.
-    static let steps: [SchemaStep] = [.first, .second, .third, .fourth, .scheduling, .coordinators, .audit, .declines]
+    static let steps: [SchemaStep] = [
+        .first, .second, .third, .fourth, .scheduling, .coordinators, .audit, .declines, .removals,
+    ]
 
     /// Takes the steps that the database lacks, all as one transaction.
     /// - Throws: `StoreError.newerSchema` for a database of a newer program, `StoreFailure`
