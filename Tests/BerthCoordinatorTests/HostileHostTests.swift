@@ -46,23 +46,30 @@ struct HostileHostTests {
                 slots.contains { !fixture.host.assignments(to: $0).isEmpty }
             }
             let assignment = try #require(slots.flatMap { fixture.host.assignments(to: $0) }.first)
-            async let lock = server.sql("BEGIN; LOCK TABLE attempt; SELECT pg_sleep(4); COMMIT", database)
+            let lock = Task {
+                try await server.sql(
+                    "BEGIN; LOCK TABLE attempt IN EXCLUSIVE MODE; SELECT pg_sleep(60); COMMIT",
+                    database
+                )
+            }
             try await eventually("nothing can be written") {
                 try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'", database)
                     == "1\n"
             }
             // Of no slot more than its own share.
             let words = String(repeating: "x", count: 1 << 20)
+            let report = try fixture.report(assignment, evidence: Digest.sha256(of: []), saying: words)
             for slot in slots {
-                for _ in 0..<12 {
-                    let report = try fixture.report(assignment, evidence: Digest.sha256(of: []), saying: words)
-                    try fixture.host.say(.result(report), route: slot)
-                }
+                for _ in 0..<12 { try fixture.host.say(.result(report), route: slot) }
             }
             try await eventually("the host is cut off") {
                 try await fixture.farm.hostViews().first?.problem?.contains("more than 32 MiB would wait") ?? false
             }
-            _ = try await lock
+            _ = try await server.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
+                database
+            )
+            _ = await lock.result
             try await fixture.host.greet()
             try fixture.host.join("s1")
             try await eventually("it comes again") {
