@@ -136,6 +136,68 @@ struct SharedStoreTests {
         }
     }
 
+    @Test(
+        "Coordinators that claim, decline, submit and cancel in groups over many lanes never wait for each other in a circle"
+    )
+    func noDeadlock() async throws {
+        let server = try await TestPostgresServer.started()
+        let database = try await server.makeDatabase()
+        // The server looks for circles before anybody's patience ends.
+        let setting = "'ALTER DATABASE %I SET deadlock_timeout = 20', current_database()"
+        try await server.sql("DO $$ BEGIN EXECUTE format(\(setting)); END $$", database)
+        let farm = try await StoreFixture(.postgres, conninfo: database)
+        let stores = [farm.store, try await farm.reopen(), try await farm.reopen()]
+        let slots = (1...24).map { "sim-\($0)" }
+        for slot in slots { try await farm.addSlot(slot) }
+        func submit(_ submitter: String, _ slot: String, _ store: Store) async throws {
+            let pins = try #require(try await farm.operation().runs.first?.pins)
+            let runs = [SubmittedRun(pins: pins, labels: ["slot": slot]), SubmittedRun(pins: pins, labels: [:])]
+            let op = SubmitOp(submitter: submitter, idempotencyKey: nil, runs: runs, priority: 0, now: 3)
+            _ = try await store.submit(op)
+        }
+        for slot in slots {
+            for submitter in ["ann", "bob", "cid"] { try await submit(submitter, slot, farm.store) }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Each coordinator takes the slots in an order of its own, all at once, so that it has groups.
+            for (number, store) in stores.enumerated() {
+                for (place, slot) in slots.enumerated() where place % stores.count == number {
+                    group.addTask {
+                        for round in 0..<20 {
+                            let nonce = Hex.encode(RandomBytes.make(16))
+                            let claimed = try await store.claim(slot: slot, now: 4, nonce: nonce, timeout: 60_000)
+                            try await submit(["ann", "bob", "cid"][(place + round) % 3], slot, store)
+                            guard let assignment = claimed else { continue }
+                            if round % 4 == 0 {
+                                _ = try await store.accept(attempt: assignment.attempt, epoch: assignment.epoch, now: 5)
+                                try await farm.end(assignment, round % 8 == 0 ? .passed : .errored, in: store)
+                            } else {
+                                let cause = OutcomeCause("host-busy", "not now")
+                                _ = try await store.decline(
+                                    attempt: assignment.attempt,
+                                    epoch: assignment.epoch,
+                                    cause: cause,
+                                    now: 5
+                                )
+                            }
+                        }
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<20 { _ = try await store.cancelSubmitter(["ann", "bob", "cid"][number], now: 6) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for store in stores { await store.close() }
+        // The server's sessions report when they end.
+        try await eventually("all sessions have ended") {
+            try await farm.statistics("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") == "1"
+        }
+        let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        #expect(try await farm.statistics(deadlocks) == "0")
+    }
+
     @Test("What one coordinator changes, the others are told once it is committed; nobody hears himself")
     func notices() async throws {
         let farm = try await StoreFixture(.postgres)

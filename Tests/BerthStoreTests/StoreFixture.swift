@@ -2,6 +2,7 @@ import BerthCore
 import BerthStore
 import BerthSystem
 import BerthTestSupport
+import Foundation
 import SQLiteDatabase
 import Testing
 
@@ -81,6 +82,11 @@ struct StoreFixture {
         case .sqlite: try DatabaseConnection(path: path).executeScript(sql)
         case .postgres: try await TestPostgresServer.started().sql(sql, conninfo)
         }
+    }
+
+    /// What the server answers to a question about this database, which is in PostgreSQL.
+    func statistics(_ sql: String) async throws -> String {
+        try await TestPostgresServer.started().sql(sql, conninfo).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     static func digest(_ text: String) -> Digest { Digest(bytes: SHA256.digest(of: Array(text.utf8))) }

@@ -13,5 +13,8 @@ enum LockOrder: Int, Comparable {
     /// The ends of the ledgers.
     case ledgers
 
+    /// Whether a transaction of such operations holds `StoreLock.rows`, before all else. Holding hosts waits for nobody.
+    var locksRows: Bool { self != .holdings }
+
     static func < (left: LockOrder, right: LockOrder) -> Bool { left.rawValue < right.rawValue }
 }

@@ -54,6 +54,8 @@ extension StoreConnection {
 /// What only one transaction at a time may do across all coordinators.
 enum StoreLock: Int64 {
     case schema = 4_110_500_001
+    /// Held by transactions that lock rows of lanes, runs and shares, whose order nobody knows beforehand.
+    case rows = 4_110_500_008
     case requirements = 4_110_500_004
     case holdings = 4_110_500_005
     case simulatorLedger = 4_110_500_002

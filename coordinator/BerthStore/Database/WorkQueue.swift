@@ -109,6 +109,7 @@ final class WorkQueue: Sendable {
                 let began = ContinuousClock.now
                 var worked = began
                 try opened.transaction(writing: isWriting) { connection in
+                    try holdRows(for: group, connection)
                     for work in group { try work.perform(in: connection) }
                     worked = .now
                 }
@@ -132,6 +133,13 @@ final class WorkQueue: Sendable {
         for closer in closers { closer.resume() }
     }
 
+    /// Groups of several coordinators meet the same lanes in different orders: one after the other, they cannot wait for
+    /// each other in a circle, of which the server's own way out costs a second.
+    private func holdRows(for group: [any PendingWork], _ connection: any StoreConnection) throws {
+        guard isWriting, group.contains(where: \.order.locksRows) else { return }
+        try connection.holdExclusively(.rows)
+    }
+
     private func runAlone(_ work: any PendingWork, _ session: inout (any StoreSession)?) {
         let deadline = work.since + Self.patience
         var pause: UInt32 = 10_000
@@ -139,7 +147,10 @@ final class WorkQueue: Sendable {
             do {
                 let opened = try session ?? driver.connect(readOnly: !isWriting)
                 session = opened
-                try opened.transaction(writing: isWriting) { try work.perform(in: $0) }
+                try opened.transaction(writing: isWriting) { connection in
+                    try holdRows(for: [work], connection)
+                    try work.perform(in: connection)
+                }
                 return work.succeed()
             } catch {
                 let mayPass =
