@@ -18,11 +18,13 @@ struct GreetingReader {
         deadline = start + limit
     }
 
-    /// - Parameter carried: a socket that leads to the host already; nil: connect by TCP.
+    /// - Parameters:
+    ///   - carried: a socket that leads to the host already; nil: connect by TCP.
+    ///   - addresses: where to connect to, in this order; nil: where the resolver says.
     /// - Returns: what the sshd says.
     /// - Throws: `SSHError.nameNotResolved`, `.unreachable`, `.timedOut`, `.disconnected`, `.protocolFailure`
-    func read(over carried: FileDescriptor?) throws(SSHError) -> SSHGreeting {
-        let socket = if let carried { carried } else { try connect() }
+    func read(over carried: FileDescriptor?, addresses: [SocketAddress]? = nil) throws(SSHError) -> SSHGreeting {
+        let socket = if let carried { carried } else { try connect(addresses) }
         let connected = ContinuousClock.now
         try setNonBlocking(socket)
         try send(Array("SSH-2.0-Berth_doctor\r\n".utf8), over: socket)
@@ -58,9 +60,12 @@ struct GreetingReader {
         )
     }
 
-    private func connect() throws(SSHError) -> FileDescriptor {
+    /// Each address gets an equal share of the time that those before it have left.
+    private func connect(_ given: [SocketAddress]?) throws(SSHError) -> FileDescriptor {
         var reason = "it has no address"
-        for address in try SocketAddress.resolve(host: host, port: port, numericOnly: false) {
+        let addresses =
+            if let given { given } else { try SocketAddress.resolve(host: host, port: port, numericOnly: false) }
+        for (place, address) in addresses.enumerated() {
             let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
             let number = socket(address.family, type, 0)
             guard number >= 0 else {
@@ -73,7 +78,12 @@ struct GreetingReader {
                 reason = String(cString: strerror(errno))
                 continue
             }
-            try wait(descriptor, Int16(POLLOUT), .connecting)
+            let share = ContinuousClock.now + (deadline - .now) / (addresses.count - place)
+            do {
+                try wait(descriptor, Int16(POLLOUT), .connecting, until: share)
+            } catch SSHError.timedOut where place + 1 < addresses.count {
+                continue
+            }
             var code: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &size)
@@ -111,9 +121,14 @@ struct GreetingReader {
         bytes += part
     }
 
-    private func wait(_ socket: FileDescriptor, _ events: Int16, _ stage: SSHError.Stage) throws(SSHError) {
+    private func wait(
+        _ socket: FileDescriptor,
+        _ events: Int16,
+        _ stage: SSHError.Stage,
+        until end: ContinuousClock.Instant? = nil
+    ) throws(SSHError) {
         while true {
-            let left = deadline - .now
+            let left = min(end ?? deadline, deadline) - .now
             guard left > .zero else { throw .timedOut(host: host, port: port, stage: stage, limit: limit) }
             var entry = pollfd(fd: socket.number, events: events, revents: 0)
             let count = poll(&entry, 1, Int32(clamping: Int64(left / .milliseconds(1)) + 1))
