@@ -3,6 +3,7 @@ import BerthCore
 import BerthStore
 import BerthSystem
 import BerthTestSupport
+import Foundation
 import Testing
 
 /// `POST /v1/hosts` over real HTTP.
@@ -42,6 +43,24 @@ struct HostEnrolmentTests {
             #expect(try await farm.post("/v1/hosts", record(jump: [hop])).status == 201)
             let views = try await farm.value([HostView].self, "/v1/hosts")
             #expect(views.first { $0.host.name == "far" }?.host == record(jump: [hop]))
+        }
+    }
+
+    @Test("A proxy command from when they were allowed is not run by a coordinator that allows none")
+    func formerProxyCommand() async throws {
+        try await ServedFarm.run { farm in
+            let marker = "\(farm.folder.path)/started"
+            try await farm.store.addHost(record(proxyCommand: "touch '\(marker)'"), now: 1)
+            let answer = try await farm.post("/v1/hosts/far/doctor", [String: String]())
+            let report = try CanonicalJSON.decode(DoctorReport.self, from: answer.body, document: "report")
+            let check = try #require(report.checks.first)
+            #expect(check.state == .problem && "\(check)".contains("--allow-proxy-commands"), "\(report.checks)")
+            #expect(!FileManager.default.fileExists(atPath: marker))
+            // It can be corrected, as long as the change itself brings no command.
+            var change = HostChange()
+            change.jump = []
+            #expect(try await farm.post("/v1/hosts/far/change", change).status == 200)
+            #expect(try await farm.store.hosts().first { $0.name == "far" }?.proxyCommand == nil)
         }
     }
 

@@ -183,6 +183,30 @@ struct SchedulingTests {
         #expect(try await farm.store.run(id: batch.runs[0].id).verdict == .passed)
     }
 
+    @Test("A slot that an operator has taken out of use is not quarantined over it", arguments: StoreKind.allCases)
+    func quarantineLeavesADrain(_ kind: StoreKind) async throws {
+        let farm = try await StoreFixture(kind)
+        try await farm.addSlot("sim-1")
+        _ = try await farm.submit(repeats: 8)
+        for _ in 0..<2 { try await farm.end(try #require(try await farm.start("sim-1")), .errored) }
+        let last = try #require(try await farm.start("sim-1"))
+        let drained = try await farm.store.takeOutOfUse(
+            .slot("sim-1"),
+            .drained,
+            reason: "new cable",
+            actor: "kim",
+            now: 6
+        )
+        try await farm.end(last, .errored)
+        #expect(try await farm.store.services() == [drained])
+        // So nothing that passes afterwards brings it back, and no health check is made.
+        #expect(try await farm.store.dueHealthChecks(now: 7 + Store.healthCheckPause).isEmpty)
+        #expect(try await farm.start("sim-1") == nil)
+        #expect(try await farm.store.audit(limit: 10).map(\.action) == ["drained"])
+        _ = try await farm.store.resume(.slot("sim-1"), actor: "kim", now: 8)
+        #expect(try await farm.start("sim-1") != nil)
+    }
+
     @Test(
         "A slot that declines again and again for reasons of its own is quarantined, one that is busy is not",
         arguments: StoreKind.allCases
