@@ -5,6 +5,11 @@ import SQLiteDatabase
 
 /// A database of a PostgreSQL server, for one coordinator or several.
 struct PostgresDriver: StoreDriver {
+    /// How long a statement waits for what another transaction holds, as the server writes times.
+    static let lockTimeout = "1s"
+    /// How long a transaction waits for its turn, longer than one that stands still is left alone.
+    static let turnTimeout = "5s"
+
     /// A connection string of libpq.
     let conninfo: String
     /// Marks this store's own notices.
@@ -37,8 +42,8 @@ struct PostgresDriver: StoreDriver {
         // waits for a lock lets others go first soon.
         try connection.executeScript(
             """
-            SET statement_timeout = '25s'; SET lock_timeout = '1s'; SET idle_in_transaction_session_timeout = '2s';
-            SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'
+            SET statement_timeout = '25s'; SET lock_timeout = '\(Self.lockTimeout)';
+            SET idle_in_transaction_session_timeout = '2s'; SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'
             """
         )
         return connection

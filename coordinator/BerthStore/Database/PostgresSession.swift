@@ -110,6 +110,16 @@ final class PostgresSession: StoreSession, StoreConnection {
     }
 
     func holdExclusively(_ name: StoreLock) throws {
+        if name == .rows {
+            // Others take turns: that somebody has his is no conflict.
+            let (long, short) = (PostgresDriver.turnTimeout, PostgresDriver.lockTimeout)
+            return try executeScript(
+                """
+                SET LOCAL lock_timeout = '\(long)'; SELECT pg_advisory_xact_lock(\(name.rawValue));
+                SET LOCAL lock_timeout = '\(short)'
+                """
+            )
+        }
         _ = try rows("SELECT 1 AS held FROM (SELECT pg_advisory_xact_lock(?)) AS lock", [.integer(name.rawValue)])
     }
 

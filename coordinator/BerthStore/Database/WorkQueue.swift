@@ -106,10 +106,11 @@ final class WorkQueue: Sendable {
             do {
                 let opened = try session ?? driver.connect(readOnly: !isWriting)
                 session = opened
-                let began = ContinuousClock.now
+                var began = ContinuousClock.now
                 var worked = began
                 try opened.transaction(writing: isWriting) { connection in
                     try holdRows(for: group, connection)
+                    began = .now
                     for work in group { try work.perform(in: connection) }
                     worked = .now
                 }
