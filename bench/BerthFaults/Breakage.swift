@@ -40,8 +40,15 @@ package enum Breakage: Sendable, CaseIterable {
     package func isNoticed(by finding: FaultCheck.Finding) -> Bool {
         switch self {
         case .withoutFencing: finding.count(.overlap, .staleTouch, .repeatedAttempt) > 0
-        case .storeWithoutSync: finding.count(.lostResult, .inventedResult, .doubledResult, .lateTouch) > 0
-        case .withoutSync: finding.count(.staleTouch, .repeatedAttempt) > 0
+        case .storeWithoutSync:
+            finding.count(
+                .lostResult,
+                .inventedResult,
+                .doubledResult,
+                .lateTouch,
+                .forgottenResult
+            ) > 0
+        case .withoutSync: finding.count(.staleTouch, .repeatedAttempt, .forgottenResult) > 0
         case .outlivingLeases: finding.count(.lateTouch, .concurrentRun) > 0
         }
     }

@@ -5,11 +5,13 @@ extension FaultCheck {
     /// - Returns: every attempt that touched a device, by its ID.
     func judgeDevices(_ finding: inout Finding) -> [String: Span] {
         var spans: [String: Span] = [:]
-        for (device, touches) in logs.sorted(by: { $0.key < $1.key }) {
+        for (device, lines) in logs.sorted(by: { $0.key < $1.key }) {
+            let touches = lines.filter { !$0.isKept }
             finding.touches += touches.count
             judgeOrder(device, touches, &finding)
             judgeUses(device, touches, &finding)
             for touch in touches { add(touch, device, &spans, &finding) }
+            for line in lines where line.isKept { spans[line.attempt]?.isKept = true }
         }
         finding.attempts = spans.count
         for span in spans.values.sorted(by: { $0.attempt < $1.attempt }) where span.preparations > 1 {

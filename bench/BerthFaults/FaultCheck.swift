@@ -1,7 +1,8 @@
 import BerthCore
 import BerthSystem
 
-/// Judges what a farm did under faults from the devices' own logs and the ledgers alone. A value: no I/O, no clock.
+/// Judges what a farm did under faults from the devices' own logs, the ledgers and the archive alone. A value without a
+/// clock; whoever makes it reads the archive for it.
 package struct FaultCheck: Sendable {
     /// What must never happen.
     package enum Rule: String, Sendable, CaseIterable {
@@ -19,6 +20,10 @@ package struct FaultCheck: Sendable {
         case doubledResult = "doubled result"
         /// A submitted run has no end in the ledger.
         case lostResult = "lost result"
+        /// An attempt's result was on its agent's disk and is gone.
+        case forgottenResult = "forgotten result"
+        /// What a deciding entry names as its evidence is not in the archive, or is not what it was.
+        case missingEvidence = "missing evidence"
         /// The ledger tells of an attempt that its device knows nothing of.
         case inventedResult = "invented result"
         /// Runs were executed again more often than faults explain.
@@ -42,6 +47,10 @@ package struct FaultCheck: Sendable {
         package var attempts = 0
         package var runs = 0
         package var entries = 0
+        /// Attempts whose results were on their agents' disks.
+        package var kept = 0
+        /// Files of evidence that were asked for in the archive.
+        package var blobs = 0
         /// Executions that decided nothing.
         package var repeats = 0
         /// Attempts that faults met.
@@ -67,6 +76,8 @@ package struct FaultCheck: Sendable {
     /// The wall clocks of agents and coordinator were off by multiples of so many milliseconds, more than the storm
     /// lasted; 0: they were not.
     let clockStep: Int64
+    /// The bytes in the archive under a digest, nil when there are none; absent: evidence is not asked for.
+    let archive: (@Sendable (Digest) -> [UInt8]?)?
 
     package init(
         logs: [String: [Touch]],
@@ -74,7 +85,8 @@ package struct FaultCheck: Sendable {
         submitted: Set<String>,
         disturbances: [Disturbance],
         lease: Int64,
-        clockStep: Int64 = 0
+        clockStep: Int64 = 0,
+        archive: (@Sendable (Digest) -> [UInt8]?)? = nil
     ) {
         self.logs = logs
         self.ledgers = ledgers
@@ -82,6 +94,7 @@ package struct FaultCheck: Sendable {
         self.disturbances = disturbances
         self.lease = lease
         self.clockStep = clockStep
+        self.archive = archive
     }
 
     package func judge() -> Finding {
@@ -92,6 +105,8 @@ package struct FaultCheck: Sendable {
         judgeRuns(entries, &finding)
         judgeEntries(entries, spans, &finding)
         judgeConcurrency(spans, &finding)
+        judgeKept(entries, spans, &finding)
+        judgeEvidence(entries, &finding)
         judgeRepeats(entries, spans, &finding)
         return finding
     }
@@ -110,6 +125,8 @@ package struct FaultCheck: Sendable {
         var lastDecided: Int64
         var preparations = 0
         var isSettled = false
+        /// Its result was on the agent's disk.
+        var isKept = false
     }
 
     /// The continuous clock less the wall clock of the machine, in milliseconds: the touches carry both.

@@ -38,9 +38,14 @@ extension FaultFarm {
             submitted: submitted,
             disturbances: disturbances,
             lease: Int64(options.leaseSeconds) * 1_000_000_000,
-            clockStep: options.clockStep
+            clockStep: options.clockStep,
+            archive: { [root] digest in
+                // What cannot be read is not there.
+                let path = "\(root)/coordinator/archive/blobs/\(digest.hex.prefix(2))/\(digest.hex)"
+                return try? DurableFile.read(path, limit: 1 << 26)
+            }
         )
-        var finding = check.judge()
+        var finding = try await Threads.run(name: "judge") { check.judge() }
         finding.violations += unreadable + troubles.all.map { .init(rule: .harness, words: $0) }
         return finding
     }

@@ -7,7 +7,7 @@ extension FaultStorm.Outcome {
     package var report: [String] {
         var lines = [
             "events: \(finding.touches) touches of devices, \(finding.attempts) attempts, \(finding.runs) runs, "
-                + "\(finding.entries) ledger entries",
+                + "\(finding.entries) ledger entries, \(finding.kept) results kept, \(finding.blobs) files of evidence",
             "faults: "
                 + faults.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
                 + ", lost replies \(replies.lost)",
@@ -34,6 +34,8 @@ extension FaultStorm.Outcome {
                 finding.count(.doubledResult, .repeatedAttempt, .inventedResult),
                 atMost: 0
             ),
+            FaultResult("forgotten results", "count", finding.count(.forgottenResult), atMost: 0),
+            FaultResult("deciding entries without their evidence", "count", finding.count(.missingEvidence), atMost: 0),
             FaultResult("repeats per attempt met by a fault", "ratio", finding.repeatsPerHit, atMost: 1.05),
             FaultResult("runs", "count", Double(finding.runs)),
         ]

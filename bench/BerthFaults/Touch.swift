@@ -28,6 +28,9 @@ package struct Touch: Sendable, Hashable {
     /// Whether the device is only put away by it, as has to be done however an attempt ended.
     package var isPuttingAway: Bool { verb == "end" || verb == "settle" }
 
+    /// The agent's word that the attempt's result is on its disk, and no touch.
+    package var isKept: Bool { verb == "kept" }
+
     package init(
         at: Int64,
         wall: Int64,

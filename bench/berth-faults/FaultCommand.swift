@@ -53,6 +53,12 @@ struct FaultCommand {
             default: throw Usage(words: "unknown argument \(argument)")
             }
         }
+        if shows, form != .storm {
+            throw Usage(words: "--show breaks storms; it does not go with --only \(form.rawValue)")
+        }
+        if let place = options.keepAt, FileManager.default.fileExists(atPath: place) {
+            throw Usage(words: "--keep \(place): it exists already; name a folder that does not")
+        }
         options.tell = { StandardStreams.writeError("\($0)\n") }
     }
 
@@ -76,19 +82,32 @@ struct FaultCommand {
         return isClean
     }
 
+    /// How many storms a breakage may take to be noticed: which faults come together is chance.
+    private static let storms = 6
+
     /// Each way of breaking the agents must be noticed.
     private func show() async throws -> Bool {
         var areAllNoticed = true
         for breakage in Breakage.allCases {
-            var broken = options
-            breakage.apply(to: &broken)
-            broken.keepAt = nil
-            broken.tell = { _ in }
-            let outcome = try await FaultStorm.run(broken)
-            let rules = Set(outcome.finding.violations.map(\.rule.rawValue)).sorted().joined(separator: ", ")
-            let isNoticed = breakage.isNoticed(by: outcome.finding)
-            options.tell("\(breakage.words): " + (isNoticed ? "noticed (\(rules))" : "NOT NOTICED (\(rules))"))
-            try write(FaultResult("noticed: \(breakage.words)", "yes or no", isNoticed ? 1 : 0, atLeast: 1))
+            var words = "NOT NOTICED in \(Self.storms) storms"
+            var isNoticed = false
+            for number in 0..<Self.storms where !isNoticed {
+                var broken = options
+                broken.seed = options.seed &+ UInt64(number)
+                breakage.apply(to: &broken)
+                broken.keepAt = nil
+                broken.tell = { _ in }
+                let finding = try await FaultStorm.run(broken).finding
+                isNoticed = breakage.isNoticed(by: finding)
+                guard isNoticed else { continue }
+                let rules = Dictionary(grouping: finding.violations, by: \.rule)
+                    .sorted { $0.key.rawValue < $1.key.rawValue }
+                words = rules.map { "\($0.value.count) x \($0.key.rawValue)" }.joined(separator: ", ")
+                words = "noticed in storm \(number + 1), seed \(broken.seed): \(words)"
+                for violation in finding.violations.prefix(3) { options.tell("  \(violation)") }
+            }
+            options.tell("\(breakage.words): \(words)")
+            try write(FaultResult("\(breakage.words): \(words)", "yes or no", isNoticed ? 1 : 0, atLeast: 1))
             if !isNoticed { areAllNoticed = false }
         }
         return areAllNoticed

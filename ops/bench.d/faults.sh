@@ -23,6 +23,8 @@ bench_faults() {
     build_release berth-faults stand-in-device berth-agent berth-coordinator berth
     local ended=0
     BERTH_SOURCES=$PWD TMPDIR=$folder "$programs/berth-faults" --seconds "$seconds" "${options[@]}" >>"$rows" || ended=$?
+    # The program has said what is wrong with the command line.
+    [ "$ended" != 64 ] || exit 64
     # 1: something was violated, which the rows say.
     [ "$ended" -le 1 ] || problems=$((problems + 1))
 }

@@ -14,6 +14,8 @@ package struct StandInDriver: DeviceDriver {
         var launchedAt: ContinuousClock.Instant?
     }
 
+    private static let log = Log(component: "harness")
+
     package let facts: DeviceFacts
     package let tools: [String: String]
     package let deviceTool: DeviceTool
@@ -49,14 +51,21 @@ package struct StandInDriver: DeviceDriver {
         )
     }
 
-    private init(facts: DeviceFacts, tool: DeviceTool, folder: String, touches: TouchLog, dwell: Int?) {
+    private init(
+        facts: DeviceFacts,
+        tool: DeviceTool,
+        folder: String,
+        touches: TouchLog,
+        dwell: Int?,
+        present: Shared = Shared()
+    ) {
         self.facts = facts
         tools = ["device": "fault harness"]
         deviceTool = tool
         self.folder = folder
         self.touches = touches
         setDwell = dwell
-        present = Shared()
+        self.present = present
     }
 
     package func recording(_ recorder: CallRecorder, pulse: ExecutorPulse) -> any DeviceDriver {
@@ -65,7 +74,8 @@ package struct StandInDriver: DeviceDriver {
             tool: deviceTool.recording(recorder, pulse: pulse),
             folder: folder,
             touches: touches,
-            dwell: setDwell
+            dwell: setDwell,
+            present: present
         )
     }
 
@@ -138,6 +148,16 @@ package struct StandInDriver: DeviceDriver {
     {
         if device != nil { try await use("settle") }
         return nil
+    }
+
+    /// The device's log hears that the attempt's result is on disk: from now on nothing excuses that it is forgotten.
+    package func evidenceIsSafe(of attempt: String) {
+        guard let holder = present.value.withLock({ $0?.holder }), holder.attempt == attempt else { return }
+        do {
+            try touches.touch("kept", holder, decided: TouchLog.now)
+        } catch {
+            Self.log.error("cannot note that a result is kept", ["attempt": attempt, "error": "\(error)"])
+        }
     }
 
     // MARK: Touching
