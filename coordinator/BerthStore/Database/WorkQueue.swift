@@ -19,6 +19,12 @@ final class WorkQueue: Sendable {
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// How long the thread that writes looks for more before it sleeps: who waited for what it has just done often has more
+    /// to do at once, and waking a thread takes longer than that.
+    private static let lookout: Duration = .microseconds(50)
+
+    /// How many operations have come.
+    private let arrivals = Atomic(0)
     private let isWriting: Bool
     private let driver: any StoreDriver
     private let condition = NSCondition()
@@ -75,6 +81,7 @@ final class WorkQueue: Sendable {
             : state.waiting.count >= Self.limit ? .overloaded(operation: work.operation) : nil
         if refusal == nil {
             state.waiting.add(work)
+            arrivals.wrappingAdd(1, ordering: .releasing)
             if state.idleThreads > 0 { condition.signal() }
         }
         condition.unlock()
@@ -85,6 +92,7 @@ final class WorkQueue: Sendable {
     private func next(_ limit: Int) -> [any PendingWork]? {
         condition.lock()
         defer { condition.unlock() }
+        if isWriting, state.waiting.isEmpty, !state.isClosed { lookOut() }
         while state.waiting.isEmpty {
             if state.isClosed { return nil }
             state.idleThreads += 1
@@ -92,6 +100,15 @@ final class WorkQueue: Sendable {
             state.idleThreads -= 1
         }
         return state.waiting.take(limit).sorted { $0.order < $1.order }
+    }
+
+    /// Waits for an arrival without sleeping, for a moment, without the lock that its caller holds.
+    private func lookOut() {
+        let before = arrivals.load(ordering: .relaxed)
+        condition.unlock()
+        let end = ContinuousClock.now + Self.lookout
+        while arrivals.load(ordering: .acquiring) == before, ContinuousClock.now < end {}
+        condition.lock()
     }
 
     private func work() {
