@@ -89,7 +89,7 @@ enum AdoptionMeasurement {
     private static func inFlight(_ farm: FaultFarm) throws -> Set<String> {
         var flying: Set<String> = []
         for (_, touches) in try farm.touches().0 {
-            for touch in touches {
+            for touch in touches where !touch.isKept {
                 if touch.verb == "settle", touch.event == .end {
                     flying.remove(touch.attempt)
                 } else {
