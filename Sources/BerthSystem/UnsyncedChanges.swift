@@ -36,6 +36,15 @@ package struct UnsyncedChanges: Sendable {
     package struct Numbered: Sendable, Hashable {
         package let number: UInt64
         package let change: Change
+        /// The change's folder, found once: a farm of many slots has thousands of changes, all looked at for each
+        /// synchronisation.
+        fileprivate let folder: String?
+
+        package init(number: UInt64, change: Change) {
+            self.number = number
+            self.change = change
+            folder = change.folder
+        }
     }
 
     /// Changes that could not be undone: the disk is in a state in which no power cut leaves it.
@@ -60,7 +69,7 @@ package struct UnsyncedChanges: Sendable {
             }
         case .folderSynced(let folder, let limit):
             settleNames(in: folder, before: limit)
-            all.removeAll { $0.number < limit && $0.change.folder == folder }
+            all.removeAll { $0.number < limit && $0.folder == folder }
         case .gone(let path):
             all.removeAll { one in
                 switch one.change {
@@ -73,7 +82,7 @@ package struct UnsyncedChanges: Sendable {
 
     /// A name that lasts takes bytes along that do not, and the name before it is gone.
     private mutating func settleNames(in folder: String, before limit: UInt64) {
-        for name in all where name.number < limit && name.change.folder == folder {
+        for name in all where name.number < limit && name.folder == folder {
             guard case .named(let from, let to, _) = name.change else { continue }
             all = all.compactMap { one in
                 guard one.number < name.number else { return one }

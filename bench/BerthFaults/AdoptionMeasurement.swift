@@ -46,9 +46,14 @@ enum AdoptionMeasurement {
         try await eventually("the runs in flight have ended", within: .seconds(240)) {
             try inFlight(farm).isDisjoint(with: flying)
         }
-        // The last results are still on their way.
-        try await Task.sleep(for: .seconds(10))
-        let (again, undecided) = try await fates(farm, flying)
+        // The last results are still on their way: five hundred agents end at once on one machine.
+        let ended = ContinuousClock.now
+        var (again, undecided) = try await fates(farm, flying)
+        while undecided > 0, ContinuousClock.now < ended + limit {
+            try await Task.sleep(for: .seconds(1))
+            (again, undecided) = try await fates(farm, flying)
+        }
+        farm.options.tell("the last of their results came \(ContinuousClock.now - ended) after their ends")
         return [
             FaultResult("runs in flight at the kill", "count", Double(flying.count), atLeast: 500),
             FaultResult("runs queued at the kill", "count", Double(waiting), atLeast: 5000),
