@@ -53,8 +53,7 @@ struct HostileHostTests {
                 )
             }
             try await eventually("nothing can be written") {
-                try await server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'", database)
-                    == "1\n"
+                try await server.sql("SELECT count(*) \(TestPostgresServer.sleepers)", database) == "1\n"
             }
             // Of no slot more than its own share.
             let words = String(repeating: "x", count: 1 << 20)
@@ -65,10 +64,7 @@ struct HostileHostTests {
             try await eventually("the host is cut off") {
                 try await fixture.farm.hostViews().first?.problem?.contains("more than 32 MiB would wait") ?? false
             }
-            _ = try await server.sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
-                database
-            )
+            _ = try await server.sql("SELECT pg_terminate_backend(pid) \(TestPostgresServer.sleepers)", database)
             _ = await lock.result
             try await fixture.host.greet()
             try fixture.host.join("s1")

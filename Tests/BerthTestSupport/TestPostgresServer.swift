@@ -10,6 +10,9 @@ package actor TestPostgresServer {
         package let description: String
     }
 
+    /// In a query: the sessions that hold something in their sleep, in the database that is asked. Others have theirs.
+    package static let sleepers = "FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
+
     private static let shared = Task { try await TestPostgresServer() }
 
     /// The server that all tests of this process share.

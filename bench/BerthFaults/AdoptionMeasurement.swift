@@ -74,7 +74,7 @@ enum AdoptionMeasurement {
         let starts = farm.coordinator.starts
         farm.coordinator.signal(SIGKILL)
         var recovery = Recovery()
-        while ContinuousClock.now < began + limit {
+        while ContinuousClock.now < began + limit, !Task.isCancelled {
             if farm.coordinator.starts > starts, let status = await farm.client.status() {
                 if recovery.api == nil { recovery.api = ContinuousClock.now - began }
                 let slots = status.hosts.flatMap(\.slots)

@@ -55,14 +55,17 @@ package enum FaultStorm {
         let work = Submissions(farm)
         let submitting = Task { await work.run() }
         await withDiscardingTaskGroup { group in
-            for event in schedule.events where !work.isEnded {
+            for event in schedule.events where !work.isEnded && !Task.isCancelled {
                 try? await Task.sleep(until: started + .milliseconds(event.at))
+                // Ended from outside while it waited.
+                if Task.isCancelled { break }
                 group.addTask { await faults.make(event.fault) }
             }
         }
         await faults.calm()
         work.end()
         await submitting.value
+        try Task.checkCancellation()
         options.tell(
             "the storm is over after \(faults.counts.values.reduce(0, +)) faults and \((ContinuousClock.now - started).components.seconds) s, "
                 + "waiting for the rest"

@@ -23,7 +23,8 @@ struct Main {
           --keep FOLDER  where the farm's folder is kept after a violation
 
         Standard output gets one JSON object for each figure, standard error the words.
-        Exit status: 0 nothing was violated (with --show: everything was noticed), 1 otherwise, 64 usage, 70 no farm.
+        Exit status: 0 nothing was violated (with --show: everything was noticed), 1 otherwise, 64 usage, 70 no farm,
+        130 asked to end by SIGINT or SIGTERM; the farm is ended first.
 
         """
 
@@ -36,7 +37,9 @@ struct Main {
                 return
             }
             let command = try FaultCommand(&arguments)
-            exit(try await command.run() ? 0 : 1)
+            exit(try await run(command) ? 0 : 1)
+        } catch is CancellationError {
+            exit(130)
         } catch let error as FaultCommand.Usage {
             StandardStreams.writeError("berth-faults: \(error.words)\n\(usage)")
             exit(64)
@@ -44,6 +47,20 @@ struct Main {
             StandardStreams.writeError("berth-faults: \(error)\n")
             exit(70)
         }
+    }
+
+    /// Runs the command; a request to end ends the farm, which would go on without it otherwise.
+    private static func run(_ command: FaultCommand) async throws -> Bool {
+        let requests = Signals.endRequests()
+        let work = Task { try await command.run() }
+        // Ends with the program.
+        Task {
+            for await _ in requests {
+                StandardStreams.writeError("berth-faults: asked to end; ending the farm\n")
+                work.cancel()
+            }
+        }
+        return try await work.value
     }
 
     /// `pipe --memory FOLDER --seed N --lose N -- COMMAND`: what the harness puts between sshd and `attach`.
