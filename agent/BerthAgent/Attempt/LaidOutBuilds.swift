@@ -28,12 +28,13 @@ package final class LaidOutBuilds: Sendable {
 
     /// Where the bundle of a build lies, as its manifest says. Blocks.
     /// - Throws: `ArchiveError`, `FormatError`, `SystemError`
-    func bundle(of build: Digest) throws -> String {
+    package func bundle(of build: Digest) throws -> String {
         let manifest = try builds.manifest(build)
         let place = "\(folder)/\(build.hex)"
         used.withLock { used in
             used.removeAll { $0 == build.hex }
             used.append(build.hex)
+            used.removeFirst(max(used.count - Self.limit, 0))
         }
         let bundle = "\(place)/\(manifest.name)"
         if access(place, F_OK) == 0 {
@@ -42,12 +43,19 @@ package final class LaidOutBuilds: Sendable {
             try Folders.remove(place)
         }
         try leave(Self.limit - 1)
-        return try BundleMaterializer.materialize(manifest, from: builds.cache, to: place)
+        do {
+            return try BundleMaterializer.materialize(manifest, from: builds.cache, to: place)
+        } catch let error as SystemError where error.isDiskFull {
+            // What lies there for later attempts must not cost this one.
+            Self.log.notice("bundles of earlier attempts make room", ["build": build.short])
+            try Folders.remove(folder)
+            return try BundleMaterializer.materialize(manifest, from: builds.cache, to: place)
+        }
     }
 
     /// Makes room for whatever else wants the disk, where there is little of it. Blocks.
     /// - Throws: `SystemError`
-    func yield() throws {
+    package func yield() throws {
         guard access(folder, F_OK) == 0, DiskRoom(at: folder).free < Self.roomToStay else { return }
         try Folders.remove(folder)
     }

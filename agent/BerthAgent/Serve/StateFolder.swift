@@ -97,14 +97,14 @@ package final class StateFolder: Sendable {
     /// Looks at the folders of a slot's state without writing.
     /// - Returns: why one of them takes nothing, or nil. What is not there is passed over.
     package static func look(_ path: String) -> DiskTrouble? {
-        for place in ["", "/results", "/preserved", "/work", "/devices", "/journal"].map({ path + $0 }) {
+        for place in ["", "/results", "/preserved", "/work", "/bundles", "/devices", "/journal"].map({ path + $0 }) {
             if access(place, W_OK) != 0, errno != ENOENT {
                 return DiskTrouble(SystemError(operation: "write", path: place))
             }
         }
         // A folder may be a mount of its own.
         var seen: Set<dev_t> = []
-        for place in [path, path + "/results", path + "/work", path + "/devices"] {
+        for place in [path, path + "/results", path + "/work", path + "/bundles", path + "/devices"] {
             var status = stat()
             guard stat(place, &status) == 0, seen.insert(status.st_dev).inserted else { continue }
             let room = DiskRoom(at: place)
