@@ -28,11 +28,14 @@ var targets: [Target] = [
     .testTarget(name: "BerthSystemTests", dependencies: ["BerthSystem", "BerthTestSupport"]),
     .target(name: "BerthTestSupport", dependencies: ["BerthSystem"], path: "Tests/BerthTestSupport"),
     .target(name: "BerthCore"),
-    .testTarget(name: "BerthCoreTests", dependencies: ["BerthCore", "BerthSystem"]),
+    .testTarget(name: "BerthCoreTests", dependencies: ["BerthCore", "BerthSystem", "BerthArchive"]),
     .target(name: "CodeSignature"),
     .testTarget(name: "CodeSignatureTests", dependencies: ["CodeSignature"], exclude: ["Fixtures"]),
     .target(name: "BerthArchive", dependencies: ["BerthCore", "BerthSystem", "CodeSignature"]),
-    .testTarget(name: "BerthArchiveTests", dependencies: ["BerthArchive", "BerthCore", "BerthSystem"]),
+    .testTarget(
+        name: "BerthArchiveTests",
+        dependencies: ["BerthArchive", "BerthCore", "BerthSystem", "BerthTestSupport"]
+    ),
     .executableTarget(name: "berth", dependencies: ["BerthCore", "BerthSystem", "BerthArchive"]),
     .testTarget(
         name: "BerthCLITests",
@@ -221,7 +224,7 @@ var targets: [Target] = [
             .executableTarget(name: "stand-in-device", path: "bench/stand-in-device"),
             .target(
                 name: "BerthFaults",
-                dependencies: ["BerthCore", "BerthSystem", "BerthTestSupport"],
+                dependencies: ["BerthArchive", "BerthCore", "BerthSystem", "BerthTestSupport"],
                 path: "bench/BerthFaults"
             ),
             .executableTarget(
@@ -229,7 +232,10 @@ var targets: [Target] = [
                 dependencies: ["BerthFaults", "BerthCore", "BerthSystem"],
                 path: "bench/berth-faults"
             ),
-            .testTarget(name: "BerthFaultsTests", dependencies: ["BerthFaults", "BerthCore", "BerthSystem"]),
+            .testTarget(
+                name: "BerthFaultsTests",
+                dependencies: ["BerthFaults", "BerthArchive", "BerthCore", "BerthSystem", "BerthTestSupport"]
+            ),
         ]
         products.append(.executable(name: "berth-coordinator", targets: ["berth-coordinator"]))
     }

@@ -5,9 +5,13 @@ import BerthSystem
 package enum ArchiveError: Error, Hashable, CustomStringConvertible {
     /// The bytes under a digest's name have another digest.
     case damagedBlob(expected: Digest, actual: Digest, path: String)
+    /// A pack of evidence whose first line does not say what follows.
+    case damagedPack(path: String, problem: String)
     /// Bytes that were sent under a digest have another one.
     case digestMismatch(expected: Digest, actual: Digest)
     case missingBlob(Digest)
+    /// A part of a blob came before what goes between it and what there is.
+    case gap(Digest, have: UInt64, offset: UInt64)
     /// A blob is longer than was announced.
     case wrongSize(Digest, expected: Int64, actual: Int64)
     /// The path is no `.app` folder.
@@ -23,8 +27,10 @@ package enum ArchiveError: Error, Hashable, CustomStringConvertible {
     package var code: String {
         switch self {
         case .damagedBlob: "damaged-blob"
+        case .damagedPack: "damaged-pack"
         case .digestMismatch: "digest-mismatch"
         case .missingBlob: "missing-blob"
+        case .gap: "gap-in-blob"
         case .wrongSize: "wrong-size"
         case .notABundle: "not-a-bundle"
         case .unsupportedEntry: "unsupported-entry"
@@ -37,9 +43,12 @@ package enum ArchiveError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .damagedBlob(let expected, let actual, let path):
             "the blob \(expected) is damaged: its bytes have the digest \(actual) (\(path)); remove it and send it again"
+        case .damagedPack(let path, let problem): "the pack of evidence \(path) is damaged: \(problem)"
         case .digestMismatch(let expected, let actual):
             "what was sent as \(expected) has the digest \(actual): it changed on the way or while it was read; send it again"
         case .missingBlob(let digest): "the blob \(digest) is not in the archive"
+        case .gap(let digest, let have, let offset):
+            "of the blob \(digest) there are \(have) bytes, so what begins at \(offset) does not follow; send it from there"
         case .wrongSize(let digest, let expected, let actual):
             "the blob \(digest) shall have \(expected) bytes, not \(actual)"
         case .notABundle(let path, let problem): "\(path) is no app bundle: \(problem)"

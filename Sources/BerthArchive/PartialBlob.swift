@@ -76,7 +76,12 @@ package final class PartialBlob {
         }
         let final = directory.path(of: blob.digest)
         try directory.makeFolder(of: blob.digest)
-        try DurableFile.rename(path, to: final)
+        do {
+            try DurableFile.rename(path, to: final)
+        } catch let error as SystemError where error.code == ENOENT && directory.contains(blob.digest) {
+            // Another process has brought the same blob and was first.
+            try DurableFile.synchronizeFolder(of: final)
+        }
     }
 
     private func digestOnDisk() throws -> Digest {

@@ -205,14 +205,16 @@ struct APICommandTests {
                 item("target", "missing", -25300, service: "new.service", accessible: "ck"),
             ].joined(separator: ",")
         )
-        let blobs = [Sample.digest("1").hex: seed, Sample.digest("2").hex: verify]
-        let files = [("status/1-seed.json", "1"), ("status/2-verify.json", "2"), ("status/3-verify.json", "gone")].map {
-            EvidenceFile(path: $0.0, size: 100, digest: Sample.digest($0.1))
-        }
+        let blobs = [Sample.digest(seed).hex: seed, Sample.digest(verify).hex: verify]
+        let files = [("status/1-seed.json", seed), ("status/2-verify.json", verify), ("status/3-verify.json", "gone")]
+            .map {
+                EvidenceFile(path: $0.0, size: 100, digest: Sample.digest($0.1))
+            }
         let report = Sample.report(.failed, cause: OutcomeCause("not-readable", "the item is gone"), files: files)
         let attempt = Sample.attempt(.ended, .failed, report: report)
+        let evidence = "/v1/evidence/\(report.evidence.hex)/"
         let peer = try HTTPPeer { request in
-            if let hex = request.path.split(separator: "/").last, request.path.hasPrefix("/v1/blobs/") {
+            if let hex = request.path.split(separator: "/").last, request.path.hasPrefix(evidence) {
                 guard let blob = blobs[String(hex)] else { return try Sample.refusal(404, "unknown-blob") }
                 return HTTPPeer.Response(body: Array(blob.utf8))
             }

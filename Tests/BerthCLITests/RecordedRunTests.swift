@@ -26,9 +26,11 @@ struct RecordedRunTests {
         variables: [String: String] = [:]
     ) async throws -> String {
         let recording = try recording(build)
+        let manifest = try #require(recording.run.attempts.last?.report?.evidence)
+        let evidence = "/v1/evidence/\(manifest.hex)/"
         let peer = try HTTPPeer { request in
-            guard request.path.hasPrefix("/v1/blobs/") else { return try Sample.answer(recording.run) }
-            guard let blob = recording.blobs[String(request.path.dropFirst("/v1/blobs/".count))] else {
+            guard request.path.hasPrefix(evidence) else { return try Sample.answer(recording.run) }
+            guard let blob = recording.blobs[String(request.path.dropFirst(evidence.count))] else {
                 return try Sample.refusal(404, "unknown-blob")
             }
             return HTTPPeer.Response(body: Array(blob.utf8))

@@ -132,8 +132,8 @@ struct SlotTroubleTests {
                 try accept(other, "b", fixture)
                 let bytes = Array("evidence of a".utf8)
                 let evidence = Digest.sha256(of: bytes)
-                // The archive cannot write this one blob.
-                let obstacle = "\(fixture.archive)/partial/\(evidence.hex)"
+                // The archive cannot write this one pack.
+                let obstacle = "\(fixture.archive)/evidence/\(evidence.hex.prefix(2))/\(evidence.hex)"
                 try DurableFile.makeFolder(obstacle)
                 func sendResult() throws {
                     fixture.host.send(bytes, route: "a")

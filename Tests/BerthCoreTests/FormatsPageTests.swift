@@ -1,3 +1,4 @@
+import BerthArchive
 import BerthCore
 import BerthSystem
 import Foundation
@@ -41,6 +42,8 @@ struct FormatsPageTests {
             case "evidence-manifest":
                 let manifest = try CanonicalJSON.decode(EvidenceManifest.self, from: bytes, document: "example")
                 #expect(manifest.files.count == 1)
+            case "evidence-pack":
+                #expect(try EvidencePack.Head.parse(bytes, document: "example").blobs.map(\.size) == [164, 912])
             case "entitlement-comparison":
                 let report = try EntitlementReport.parse(bytes)
                 #expect(report.builds.count == 2 && report.comparisons.first?.changes.first?.hidesItems == true)
@@ -64,8 +67,9 @@ struct FormatsPageTests {
             }
         }
         for label in [
-            "status-file", "case-file", "build-manifest", "evidence-manifest", "entitlement-comparison", "ledger-entry",
-            "gate-policy",
+            "status-file", "case-file", "build-manifest", "evidence-manifest", "evidence-pack",
+            "entitlement-comparison",
+            "ledger-entry", "gate-policy",
         ] {
             #expect(counts[label, default: 0] >= 1, "no example of \(label)")
         }

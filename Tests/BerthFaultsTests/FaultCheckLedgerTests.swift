@@ -1,6 +1,9 @@
+import BerthArchive
 import BerthCore
 import BerthFaults
 import BerthSystem
+import BerthTestSupport
+import Foundation
 import Testing
 
 /// What the check notices in ledgers and the archive, each beside the devices' logs: a farm that is in order, and one thing
@@ -12,11 +15,18 @@ struct FaultCheckLedgerTests {
     private struct Farm {
         var log: [Touch] = []
         var entries: [LedgerEntry] = []
-        var blobs: [Digest: [UInt8]] = [:]
         var disturbances: [Disturbance] = []
+        let folder: TemporaryDirectory
+        let blobs: BlobDirectory
+        let evidence: EvidenceDirectory
         private let key: SigningKey
 
-        init() throws { key = try SigningKey(privateBytes: [UInt8](repeating: 7, count: 32)) }
+        init() throws {
+            key = try SigningKey(privateBytes: [UInt8](repeating: 7, count: 32))
+            folder = try TemporaryDirectory()
+            blobs = try BlobDirectory(path: folder.path)
+            evidence = EvidenceDirectory(beside: blobs)
+        }
 
         /// Notes an attempt that goes well and is kept, from a moment in milliseconds on; it takes 80.
         mutating func attempt(_ number: Int, run: Int, at start: Int, isKept: Bool = true) {
@@ -59,8 +69,9 @@ struct FaultCheckLedgerTests {
                         files: [EvidenceFile(path: "steps.json", size: Int64(file.count), digest: Self.digest(file))]
                     )
                 )
-                for bytes in [file, manifest] { blobs[Self.digest(bytes)] = bytes }
-                evidence = Self.digest(manifest)
+                let name = Self.digest(manifest)
+                try self.evidence.store(EvidencePack(blobs: [name: manifest, Self.digest(file): file]), as: name)
+                evidence = name
             }
             let last = try entries.last.map { Self.digest(try CanonicalJSON.encode($0)) }
             func entry(_ signature: AgentSignature?) -> LedgerEntry {
@@ -117,7 +128,7 @@ struct FaultCheckLedgerTests {
                 submitted: submitted,
                 disturbances: disturbances,
                 lease: 3_000_000_000,
-                archive: { [blobs] in blobs[$0] }
+                archive: { try evidence.read($0, of: $1, limit: 1 << 20) }
             )
             return Set(check.judge().violations.map(\.rule))
         }
@@ -209,14 +220,32 @@ struct FaultCheckLedgerTests {
     }
 
     @Test func evidenceIsAskedForInTheArchive() throws {
-        let sound = try Self.sound()
-        for digest in sound.blobs.keys {
-            var farm = sound
-            farm.blobs[digest] = nil
-            #expect(try farm.rules() == [.missingEvidence])
-            farm.blobs[digest] = Array("damaged".utf8)
+        let farm = try Self.sound()
+        let manifest = try #require(farm.entries.first?.evidence)
+        let path = farm.evidence.path(of: manifest)
+        let whole = try DurableFile.read(path, limit: 1 << 20)
+        // Every byte of the files counts: one of the first, which may be the manifest, and the last one.
+        let start = try #require(whole.firstIndex(of: UInt8(ascii: "\n"))) + 1
+        for place in [start, whole.count - 1] {
+            var damaged = whole
+            damaged[place] ^= 1
+            try DurableFile.replace(path, with: damaged)
             #expect(try farm.rules() == [.missingEvidence])
         }
+        try DurableFile.replace(path, with: Array(whole.dropLast()))
+        #expect(try farm.rules() == [.missingEvidence])
+        try DurableFile.replace(path, with: whole)
+        #expect(try farm.rules() == [])
+        // A file that came too late for the pack, or was too long for it, lies among the blobs.
+        let names = try EvidencePack.Head.parse(whole[..<(start - 1)], document: path).blobs.map(\.digest)
+        let contents = try names.map { try farm.evidence.read($0, of: manifest, limit: 1 << 20) }
+        unlink(path)
+        #expect(try farm.rules() == [.missingEvidence])
+        for bytes in contents {
+            #expect(try farm.rules() == [.missingEvidence])
+            try farm.blobs.insert(bytes)
+        }
+        #expect(try farm.rules() == [])
     }
 
     @Test func aLineThatIsKeptIsNoTouch() throws {

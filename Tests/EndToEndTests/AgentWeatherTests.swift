@@ -94,8 +94,8 @@ struct AgentWeatherTests {
             let entries = try await farm.ledger().entries
             #expect(entries.map(\.sequence) == [1, 2] && entries.map(\.attempt) == run.attempts.map(\.id))
             #expect(entries.map(\.outcome) == [.errored, .passed])
-            for file in run.attempts.flatMap({ $0.report?.files ?? [] }) {
-                #expect(FileManager.default.fileExists(atPath: farm.archived(file.digest)), "\(file.path)")
+            for report in run.attempts.compactMap(\.report) {
+                for file in report.files { _ = try farm.evidence(file.digest, of: report) }
             }
             try await farm.waitForIdleSlots(1)
         }

@@ -75,13 +75,13 @@ struct FullDiskTests {
         }
         let ledger = try await farm.json(LedgerView.self, ["ledger", "simulator", "--verify"])
         #expect(ledger.entries.map(\.run).sorted() == runs.map(\.id).sorted())
-        let blobs = try BlobDirectory(path: archive)
+        let evidence = EvidenceDirectory(beside: try BlobDirectory(path: archive))
         for entry in ledger.entries {
             let manifest = try #require(entry.evidence)
-            #expect(try !blobs.read(manifest, limit: 1 << 20).isEmpty)
+            #expect(try !evidence.read(manifest, of: manifest, limit: 1 << 20).isEmpty)
         }
         for report in runs.compactMap(\.attempts.first?.report) {
-            for file in report.files { _ = try blobs.read(file.digest, limit: 64 << 20) }
+            for file in report.files { _ = try evidence.read(file.digest, of: report.evidence, limit: 64 << 20) }
         }
         #expect(await !farm.log("coordinator.log").contains("Host not connected"))
         for slot in ["sim-1", "sim-2"] {

@@ -1,3 +1,4 @@
+import BerthArchive
 import BerthCore
 import BerthSystem
 import Foundation
@@ -69,6 +70,12 @@ extension TestFarm {
     /// Where the archive keeps a blob.
     nonisolated func archived(_ digest: Digest) -> String {
         "\(root)/coordinator/archive/blobs/\(digest.hex.prefix(2))/\(digest.hex)"
+    }
+
+    /// The bytes of a file of an attempt's evidence, from the archive's folder.
+    nonisolated func evidence(_ file: Digest, of report: AttemptReport) throws -> [UInt8] {
+        try EvidenceDirectory(beside: try BlobDirectory(path: "\(root)/coordinator/archive"))
+            .read(file, of: report.evidence, limit: 64 << 20)
     }
 
     /// Processes whose program or working folder lies in the farm's slots, such as running apps.

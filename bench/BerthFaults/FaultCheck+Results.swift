@@ -3,6 +3,12 @@ import BerthSystem
 
 // Whether results and their evidence are still where they were.
 extension FaultCheck {
+    /// What is wrong with an entry's evidence.
+    private struct Missing: Error, CustomStringConvertible {
+        let words: String
+        var description: String { words }
+    }
+
     /// A result that is on its agent's disk outlives the agent: the coordinator hears of it, unless it had given the attempt
     /// up before. No kill explains that it does not.
     /// - Parameters:
@@ -32,36 +38,39 @@ extension FaultCheck {
     ///   - finding: gets what is wrong.
     func judgeEvidence(_ entries: [LedgerEntry], _ finding: inout Finding) {
         guard let archive else { return }
-        var states: [Digest: String?] = [:]
-        func problem(_ digest: Digest, _ bytes: [UInt8]?) -> String? {
-            guard let bytes else { return "\(digest) is not in the archive" }
+        func read(_ file: Digest, _ manifest: Digest) throws -> [UInt8] {
+            let bytes = try archive(file, manifest)
             let actual = Digest(bytes: SHA256.digest(of: bytes))
-            return actual == digest ? nil : "\(digest) has other bytes, of \(actual)"
+            guard actual == file else { throw Missing(words: "\(file) has other bytes, of \(actual)") }
+            return bytes
         }
-        func look(_ entry: LedgerEntry) -> String? {
-            guard let digest = entry.evidence else { return "it names none" }
-            let bytes = archive(digest)
-            if let problem = problem(digest, bytes) { return "the manifest \(problem)" }
-            guard let bytes,
-                let manifest = try? CanonicalJSON.decode(EvidenceManifest.self, from: bytes, document: "manifest")
-            else { return "the manifest \(digest) cannot be read" }
+        func look(_ entry: LedgerEntry) throws {
+            guard let digest = entry.evidence else { throw Missing(words: "it names none") }
+            let manifest = try CanonicalJSON.decode(
+                EvidenceManifest.self,
+                from: try read(digest, digest),
+                document: "the manifest \(digest)"
+            )
             guard manifest.attempt == entry.attempt, manifest.epoch == entry.epoch else {
-                return "the manifest is that of \(manifest.attempt), epoch \(manifest.epoch)"
+                throw Missing(words: "the manifest is that of \(manifest.attempt), epoch \(manifest.epoch)")
             }
             for file in manifest.files {
-                // Many attempts leave the same files.
-                let known = states[file.digest] ?? problem(file.digest, archive(file.digest))
-                states[file.digest] = .some(known)
                 finding.blobs += 1
-                if let known { return "\(file.path): \(known)" }
+                do {
+                    _ = try read(file.digest, digest)
+                } catch {
+                    throw Missing(words: "\(file.path): \(error)")
+                }
             }
-            return nil
         }
         for entry in entries where entry.deciding {
-            guard let problem = look(entry) else { continue }
-            finding.violations.append(
-                Violation(rule: .missingEvidence, words: "of \(entry.attempt) of \(entry.run): \(problem)")
-            )
+            do {
+                try look(entry)
+            } catch {
+                finding.violations.append(
+                    Violation(rule: .missingEvidence, words: "of \(entry.attempt) of \(entry.run): \(error)")
+                )
+            }
         }
     }
 }

@@ -76,8 +76,9 @@ package struct FaultCheck: Sendable {
     /// The wall clocks of agents and coordinator were off by multiples of so many milliseconds, more than the storm
     /// lasted; 0: they were not.
     let clockStep: Int64
-    /// The bytes in the archive under a digest, nil when there are none; absent: evidence is not asked for.
-    let archive: (@Sendable (Digest) -> [UInt8]?)?
+    /// The bytes of a file in the evidence under a manifest; throws when the archive does not have them. Absent: evidence
+    /// is not asked for.
+    let archive: (@Sendable (_ file: Digest, _ manifest: Digest) throws -> [UInt8])?
 
     package init(
         logs: [String: [Touch]],
@@ -86,7 +87,7 @@ package struct FaultCheck: Sendable {
         disturbances: [Disturbance],
         lease: Int64,
         clockStep: Int64 = 0,
-        archive: (@Sendable (Digest) -> [UInt8]?)? = nil
+        archive: (@Sendable (_ file: Digest, _ manifest: Digest) throws -> [UInt8])? = nil
     ) {
         self.logs = logs
         self.ledgers = ledgers

@@ -1,3 +1,4 @@
+import BerthArchive
 import BerthCore
 import BerthSystem
 import Foundation
@@ -32,6 +33,7 @@ extension FaultFarm {
             // A coordinator that cannot show what it has recorded has lost it.
             unreadable.append(.init(rule: .unreadable, words: "\(error)"))
         }
+        let evidence = EvidenceDirectory(beside: try BlobDirectory(path: "\(root)/coordinator/archive"))
         let check = FaultCheck(
             logs: logs,
             ledgers: ledgers,
@@ -39,11 +41,7 @@ extension FaultFarm {
             disturbances: disturbances,
             lease: Int64(options.leaseSeconds) * 1_000_000_000,
             clockStep: options.clockStep,
-            archive: { [root] digest in
-                // What cannot be read is not there.
-                let path = "\(root)/coordinator/archive/blobs/\(digest.hex.prefix(2))/\(digest.hex)"
-                return try? DurableFile.read(path, limit: 1 << 26)
-            }
+            archive: { try evidence.read($0, of: $1, limit: 1 << 26) }
         )
         var finding = try await Threads.run(name: "judge") { check.judge() }
         finding.violations += unreadable + troubles.all.map { .init(rule: .harness, words: $0) }

@@ -1,3 +1,4 @@
+import BerthArchive
 import BerthCore
 import Foundation
 
@@ -57,9 +58,12 @@ struct APIClient: Sendable {
         return try read(await send(request), path, type)
     }
 
-    /// The bytes of a blob.
-    func blob(_ digest: Digest) async throws -> [UInt8] {
-        try await send(request("GET", "/v1/blobs/\(digest.hex)")).body
+    /// The bytes of a file of an attempt's evidence, compared with their digest.
+    func evidence(_ file: Digest, of manifest: Digest) async throws -> [UInt8] {
+        let bytes = try await send(request("GET", "/v1/evidence/\(manifest.hex)/\(file.hex)")).body
+        let actual = Digest.sha256(of: bytes)
+        guard actual == file else { throw ArchiveError.digestMismatch(expected: file, actual: actual) }
+        return bytes
     }
 
     /// Sends a file as a blob, piece by piece from the disk.

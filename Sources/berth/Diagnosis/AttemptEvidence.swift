@@ -43,7 +43,7 @@ struct AttemptEvidence: Sendable {
                 continue
             }
             do {
-                let bytes = try await client.blob(file.digest)
+                let bytes = try await client.evidence(file.digest, of: report.evidence)
                 if file.path == EntitlementReport.path {
                     entitlements = try EntitlementReport.parse(bytes)
                 } else if file.path.hasSuffix(".diff") {

@@ -109,6 +109,7 @@ package struct API: Sendable {
             let isNew = try await archive.store(request.body, as: try digest(argument))
             return Self.json([String: String](), status: isNew ? 201 : 200)
         case ("GET", "blobs", 2): return try await blob(try digest(argument))
+        case ("GET", "evidence", 3): return try await evidence(try digest(rest[2]), of: try digest(argument))
         case ("POST", "builds", 1): return try await addBuild(try body(BuildRequest.self, request))
         case ("GET", "builds", 1): return Self.json(try await store.builds())
         case ("GET", "builds", 2): return Self.json(try await store.build(matching: argument))
@@ -209,13 +210,24 @@ package struct API: Sendable {
     }
 
     private func blob(_ digest: Digest) async throws -> HTTPResponse {
-        guard let (path, size) = await archive.location(of: digest) else {
-            throw APIError(404, "unknown-blob", "the archive has no blob \(digest)")
+        if let (path, size) = await archive.location(of: digest) { return Self.file(path, size: size) }
+        // An attempt's evidence manifest lies in the pack that it names.
+        return try await evidence(digest, of: digest)
+    }
+
+    private func evidence(_ file: Digest, of manifest: Digest) async throws -> HTTPResponse {
+        guard let location = try await archive.location(of: file, in: manifest) else {
+            let place = file == manifest ? "" : ", neither by itself nor in the evidence \(manifest)"
+            throw APIError(404, "unknown-blob", "the archive has no blob \(file)\(place)")
         }
-        return HTTPResponse(
+        return Self.file(location.path, offset: location.offset, size: location.size)
+    }
+
+    private static func file(_ path: String, offset: UInt64 = 0, size: Int64) -> HTTPResponse {
+        HTTPResponse(
             status: 200,
             headers: ["Content-Type": "application/octet-stream"],
-            body: .file(path: path, size: UInt64(size))
+            body: .file(path: path, offset: offset, size: UInt64(size))
         )
     }
 

@@ -44,8 +44,10 @@ extension ArchiveError {
     /// Whether what was sent is wrong, rather than what is stored.
     fileprivate var isCallersFault: Bool {
         switch self {
-        case .notABundle, .unsupportedEntry, .infoPlist, .executable, .wrongSize, .missingBlob, .digestMismatch: true
-        case .damagedBlob: false
+        case .notABundle, .unsupportedEntry, .infoPlist, .executable, .wrongSize, .missingBlob, .digestMismatch,
+            .gap:
+            true
+        case .damagedBlob, .damagedPack: false
         }
     }
 }

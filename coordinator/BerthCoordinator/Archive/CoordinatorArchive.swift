@@ -3,7 +3,7 @@ import BerthCore
 import BerthSystem
 import Foundation
 
-/// The archive directory behind an executor of its own: builds, cases and evidence, all as blobs.
+/// The archive directory behind executors of its own: builds and cases as blobs, evidence as blobs and packs.
 package actor CoordinatorArchive {
     /// Longest manifest that is read, in bytes.
     static let manifestLimit = 16 << 20
@@ -13,16 +13,31 @@ package actor CoordinatorArchive {
     /// Most transfers of evidence whose files are open at a time; the others go on where they stand.
     private static let openLimit = 64
 
+    /// How many attempts' evidence is stored at a time: they wait for the disk more than they work.
+    private static let laneCount = 4
+
     private let executor = BlockingExecutor(name: "berth.archive")
     private let blobs: BlobDirectory
+    private let lanes: [EvidenceLane]
+    private let held = HeldEvidence()
     private var incoming: [Digest: PartialBlob] = [:]
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Throws: `SystemError`
     package init(path: String) throws {
-        blobs = try BlobDirectory(path: path)
+        let blobs = try BlobDirectory(path: path)
+        self.blobs = blobs
+        lanes = (0..<Self.laneCount).map { _ in EvidenceLane(EvidenceDirectory(beside: blobs)) }
     }
+
+    /// What writes the evidence under a manifest.
+    nonisolated func lane(of manifest: Digest) -> EvidenceLane {
+        lanes[Int(manifest.hex.utf8.last ?? 0) % lanes.count]
+    }
+
+    /// A slot's agent on a new channel.
+    nonisolated func makeSender() -> EvidenceSender { held.makeSender() }
 
     /// Where a blob lies if it is there, with its length.
     func location(of digest: Digest) -> (path: String, size: Int64)? {
@@ -132,34 +147,34 @@ package actor CoordinatorArchive {
         return [BlobReference(digest: build, size: size)] + manifest.blobs
     }
 
-    /// Takes in part of an attempt's evidence.
+    /// Writes part of an attempt's evidence on its way to the blobs.
     /// - Throws: `ArchiveError`, `SystemError`
-    func receive(_ chunk: Chunk) throws {
+    func write(_ chunk: Chunk) throws {
         guard !blobs.contains(chunk.digest) else { return }
         if incoming.count >= Self.openLimit, incoming[chunk.digest] == nil { incoming.removeAll() }
-        let partial =
-            try incoming[chunk.digest]
-            ?? blobs.begin(BlobReference(digest: chunk.digest, size: Self.evidenceLimit))
+        let known = incoming[chunk.digest]
+        // A gap is no reason to make a file.
+        if known == nil, chunk.offset > 0 {
+            let have = blobs.partialSize(of: chunk.digest)
+            guard chunk.offset <= have else {
+                throw ArchiveError.gap(chunk.digest, have: have, offset: chunk.offset)
+            }
+        }
+        let partial = try known ?? blobs.begin(BlobReference(digest: chunk.digest, size: Self.evidenceLimit))
         incoming[chunk.digest] = partial
         try partial.write(offset: chunk.offset, bytes: chunk.bytes)
     }
 
-    /// Checks that the evidence of a report has arrived as a whole.
+    /// Makes blobs of what was written of them.
     /// - Parameters:
-    ///   - report: names it.
-    ///   - gaps: blobs of which something was not kept: what there is of them stays, and goes on from there when they
-    ///     are sent again.
-    /// - Returns: the blobs that are still missing.
+    ///   - wanted: the blobs.
+    ///   - gaps: those of which something was not kept: what there is of them stays.
+    /// - Returns: what is missing.
     /// - Throws: `SystemError`
-    func completeEvidence(of report: AttemptReport, gaps: Set<Digest> = []) throws -> [Digest] {
-        let wanted = Set(report.files.map(\.digest) + [report.evidence])
+    func commit(_ wanted: Set<Digest>, gaps: Set<Digest>) throws -> [Digest] {
         var missing: [Digest] = []
         for digest in wanted where !blobs.contains(digest) {
-            if digest == Digest.sha256(of: []) {
-                try blobs.insert([])
-            } else if gaps.contains(digest) {
-                missing.append(digest)
-            } else if blobs.partialSize(of: digest) > 0 {
+            if !gaps.contains(digest), blobs.partialSize(of: digest) > 0 {
                 let partial =
                     try incoming[digest] ?? blobs.begin(BlobReference(digest: digest, size: Self.evidenceLimit))
                 do { try partial.commit() } catch is ArchiveError { missing.append(digest) }

@@ -48,7 +48,7 @@ extension Farm {
         case .declined(let declination): try await decline(declination, slot: inbox.slot, from: inbox.link)
         case .result(let report): try await record(report, inbox)
         case .running(let reference): try await lookAfter(reference, inbox)
-        case .chunk(let chunk): try await archive.receive(chunk)
+        case .chunk(let chunk): try await archive.receive(chunk, from: inbox.sender)
         }
     }
 

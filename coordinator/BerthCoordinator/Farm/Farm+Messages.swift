@@ -251,16 +251,19 @@ extension Farm {
         let name = inbox.slot
         let missing: [Digest]
         do {
-            missing = try await archive.completeEvidence(of: report, gaps: inbox.lostBlobs)
+            missing = try await archive.completeEvidence(of: report, from: inbox.sender, gaps: inbox.lostBlobs)
         } catch let error where !mayPass(error) {
             _ = inbox.takeLostEvidence()
             throw SlotProblem.evidenceNotKept(attempt: report.attempt, reason: "\(error)")
         }
         let lost = inbox.takeLostEvidence()
-        // What was given up decides nothing any more, so it is filed as it is.
-        if !missing.isEmpty, try await isOpen(report, name, inbox.link) {
-            if let lost { throw SlotProblem.evidenceNotKept(attempt: report.attempt, reason: lost) }
-            throw SlotProblem.evidenceMissing(attempt: report.attempt, blobs: missing)
+        if !missing.isEmpty {
+            if try await isOpen(report, name, inbox.link) {
+                if let lost { throw SlotProblem.evidenceNotKept(attempt: report.attempt, reason: lost) }
+                throw SlotProblem.evidenceMissing(attempt: report.attempt, blobs: missing)
+            }
+            // What was given up decides nothing any more, so it is filed as it is.
+            try await archive.keepRest(of: report, from: inbox.sender)
         }
         let filing = try await store.record(
             report,

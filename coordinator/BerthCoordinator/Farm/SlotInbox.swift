@@ -51,14 +51,17 @@ final class SlotInbox: Sendable {
 
     let slot: String
     let link: HostLink
+    /// Who sends what comes of evidence.
+    let sender: EvidenceSender
     let entries: AsyncStream<Entry>
     private let added: AsyncStream<Entry>.Continuation
     private let budget: LinkBudget
     private let state = Mutex(State())
 
-    init(slot: String, link: HostLink, budget: LinkBudget) {
+    init(slot: String, link: HostLink, budget: LinkBudget, sender: EvidenceSender) {
         self.slot = slot
         self.link = link
+        self.sender = sender
         self.budget = budget
         (entries, added) = AsyncStream.makeStream()
     }

@@ -227,11 +227,15 @@ final class HTTPExchange: Sendable {
         switch response.body {
         case .bytes(let bytes):
             return connection.answer(status: response.status, headers: response.headers, bytes: bytes)
-        case .file(let path, let size):
-            let headers = response.headers
-            if let result = connection.answer(status: response.status, headers: headers, file: path, size: size) {
-                return result
-            }
+        case .file(let path, let offset, let size):
+            let result = connection.answer(
+                status: response.status,
+                headers: response.headers,
+                file: path,
+                offset: offset,
+                size: size
+            )
+            if let result { return result }
             Log(component: "http").error("A file to send is missing or too short", ["path": path])
             return send(.error(status: 500, code: "internal", message: "what was asked for cannot be read"))
         case .stream(let stream):

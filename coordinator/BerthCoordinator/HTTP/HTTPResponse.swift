@@ -5,8 +5,8 @@ import Foundation
 package struct HTTPResponse: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
-        /// The first `size` bytes of a file, which must not change meanwhile.
-        case file(path: String, size: UInt64)
+        /// The `size` bytes of a file from a place on, which must not change meanwhile.
+        case file(path: String, offset: UInt64 = 0, size: UInt64)
         /// Parts that are sent as they come, until the stream ends. It is cancelled when the client leaves or the
         /// server stops. With the content type `text/event-stream` comment lines keep an idle stream alive.
         case stream(AsyncStream<[UInt8]>)

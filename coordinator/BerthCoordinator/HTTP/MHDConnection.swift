@@ -68,16 +68,23 @@ struct MHDConnection: @unchecked Sendable {
         return queue(response, status: status, headers: headers)
     }
 
-    /// - Returns: nil if the file cannot be opened or is shorter than `size`.
-    func answer(status: Int, headers: HTTPHeaders, file path: String, size: UInt64) -> MHD_Result? {
+    /// - Returns: nil if the file cannot be opened or ends before `size` bytes from `offset` on do.
+    func answer(
+        status: Int,
+        headers: HTTPHeaders,
+        file path: String,
+        offset: UInt64,
+        size: UInt64
+    ) -> MHD_Result? {
         let number = open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { return nil }
         var information = stat()
-        guard fstat(number, &information) == 0, UInt64(max(0, information.st_size)) >= size else {
+        let (end, isTooFar) = offset.addingReportingOverflow(size)
+        guard fstat(number, &information) == 0, !isTooFar, UInt64(max(0, information.st_size)) >= end else {
             close(number)
             return nil
         }
-        guard let response = MHD_create_response_from_fd64(size, number) else {
+        guard let response = MHD_create_response_from_fd_at_offset64(size, number, offset) else {
             close(number)
             return MHD_Result.NO
         }

@@ -209,7 +209,7 @@ actor HostLink {
                 problem: "it has \(Self.slotLimit) slots already"
             )
         }
-        let inbox = SlotInbox(slot: slot, link: self, budget: budget)
+        let inbox = SlotInbox(slot: slot, link: self, budget: budget, sender: archive.makeSender())
         inboxes[slot] = inbox
         farm.addWork.yield(.serve(inbox))
         return inbox
