@@ -56,6 +56,23 @@ package final class AppendFile: Sendable {
         }
     }
 
+    /// Length of what has been appended as a whole, in bytes.
+    package var length: Int { end.withLock { $0.length } }
+
+    /// Drops what stands after a place; a crash may bring it back until the next append. Blocks.
+    /// - Throws: `SystemError`; nothing is dropped then
+    package func cut(to length: Int) throws {
+        try named {
+            try end.withLock { end in
+                try mend(&end)
+                guard length < end.length else { return }
+                try LossyDisk.current?.willCut(path, to: length)
+                try retryingInterrupts("cut") { ftruncate(file.number, off_t(length)) }
+                end = End(length: length)
+            }
+        }
+    }
+
     /// Takes room for bytes that are appended later, where the file system can. Blocks.
     /// - Throws: `SystemError` when there is no room.
     package func reserve(_ count: Int) throws {

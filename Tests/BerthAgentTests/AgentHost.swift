@@ -1,3 +1,4 @@
+import BerthAgent
 import BerthCore
 import BerthSystem
 import BerthTestSupport
@@ -26,6 +27,9 @@ final class AgentHost: Sendable {
             withDestinationPath: Products.path("berth-sim")
         )
     }
+
+    /// What the slot's journal says on disk.
+    var journaled: JournalState { get throws { try Journal.state(path: state + "/journal") } }
 
     /// A file of the host's folder as text.
     func read(_ name: String) -> String? { try? String(contentsOfFile: "\(root)/\(name)", encoding: .utf8) }
@@ -144,4 +148,9 @@ final class AgentHost: Sendable {
         }
         await host.end()
     }
+}
+
+extension JournalState {
+    /// Nothing is under way, and the coordinator has all results.
+    var isSettled: Bool { running == nil && unacknowledged.isEmpty }
 }

@@ -106,9 +106,7 @@ import Testing
                 .recorded(Acknowledgement(attempt: "a-1", epoch: 5, filing: .recorded)),
                 to: "sim-1"
             )
-            try await eventually("the result is forgotten") {
-                !FileManager.default.fileExists(atPath: host.state + "/results/a-1.result")
-            }
+            try await eventually("the result is forgotten") { try host.journaled.isSettled }
             // Neither is it sent again, nor is the same claim executed again.
             try second.send(.assign(try TestAssignment.make("a-1", epoch: 5, builds: builds)), to: "sim-1")
             #expect(try await second.declination(of: "a-1").cause.code == "stale-epoch")

@@ -70,7 +70,7 @@ struct BadDiskTests {
             #expect(report.outcome == .passed, "\(report)")
             for file in report.files { #expect(coordinator.evidence[file.digest] != nil, "\(file.path) is missing") }
             #expect(coordinator.evidence[report.evidence] != nil)
-            #expect(Folders.names(in: disk.path) == ["filler"])
+            #expect(Folders.names(in: disk.path) == ["filler", "log"])
 
             // Until it is acknowledged the attempt stays the slot's, so that nobody takes it for lost.
             let reference = AttemptReference(attempt: "a-1", epoch: 1)
@@ -94,7 +94,7 @@ struct BadDiskTests {
             disk.makeRoom()
             _ = try await second.keeping { $0.refusal == nil }
             #expect(try await host.perform(second, "a-3", 3, builds).outcome == .passed)
-            try await eventually("the result is forgotten") { Folders.names(in: disk.path).isEmpty }
+            try await eventually("the result is forgotten") { try host.journaled.isSettled }
 
             kill(agent.pid, SIGKILL)
             _ = await agent.wait()
@@ -363,47 +363,24 @@ struct BadDiskTests {
         let results = try PendingResults(folder: disk.path + "/results")
         let bytes = [UInt8](repeating: 7, count: 20_000)
         let digest = Digest.sha256(of: bytes)
-        let (early, late) = (try report("a-1", endedAt: 1), try report("a-1", endedAt: 2))
+        let (early, late) = (TestReport.make("a-1", endedAt: 1), TestReport.make("a-1", endedAt: 2))
         try results.keep(early, blobs: [:])
         try disk.fill()
         #expect(throws: SystemError.self) { try results.keep(late, blobs: [digest: bytes]) }
-        #expect(try results.result("a-1")?.report == early)
-        #expect(throws: SystemError.self) { try results.keep(try report("a-2", endedAt: 1), blobs: [digest: bytes]) }
-        #expect(try results.result("a-2") == nil && Folders.names(in: disk.path + "/results") == ["a-1.result"])
+        let (first, second) = (AttemptReference(attempt: "a-1", epoch: 1), AttemptReference(attempt: "a-2", epoch: 1))
+        #expect(try results.result(first)?.report == early)
+        #expect(throws: SystemError.self) { try results.keep(TestReport.make("a-2", endedAt: 1), blobs: [digest: bytes]) }
+        #expect(try results.result(second) == nil)
+        #expect(try PendingResults(folder: disk.path + "/results").result(first)?.report == early)
 
         results.hold(late, blobs: [digest: bytes])
-        #expect(try results.result("a-1") == KeptResult(report: late, blobs: [digest: bytes]))
-        #expect(throws: SystemError.self) { try results.writeHeld("a-1") }
-        #expect(results.held("a-1") == late)
+        #expect(try results.result(first) == KeptResult(report: late, blobs: [digest: bytes]))
+        #expect(throws: SystemError.self) { try results.writeHeld(first) }
+        #expect(results.held(first) == late)
         disk.makeRoom()
-        try results.writeHeld("a-1")
-        #expect(results.held("a-1") == nil)
+        try results.writeHeld(first)
+        #expect(results.held(first) == nil)
         let reopened = try PendingResults(folder: disk.path + "/results")
-        #expect(try reopened.result("a-1") == KeptResult(report: late, blobs: [digest: bytes]))
-    }
-
-    private func report(_ attempt: String, endedAt: Int64) throws -> AttemptReport {
-        AttemptReport(
-            run: "r-1",
-            attempt: attempt,
-            epoch: 1,
-            outcome: .failed,
-            cause: OutcomeCause("verify-crashed", "it crashed"),
-            checks: [],
-            steps: [],
-            device: DeviceFacts(
-                identity: "slot-1",
-                platform: .linuxSimulated,
-                model: "model",
-                os: TestAssignment.os
-            ),
-            agentVersion: "1",
-            tools: [:],
-            startedAt: 0,
-            endedAt: endedAt,
-            evidence: Digest.sha256(of: []),
-            files: [],
-            preservedDevice: nil
-        )
+        #expect(try reopened.result(first) == KeptResult(report: late, blobs: [digest: bytes]))
     }
 }

@@ -37,7 +37,7 @@ import Testing
             for file in report.files { #expect(first.evidence[file.digest] != nil, "\(file.path) did not come up") }
             #expect(report.files.contains { $0.path == "status/1-seed.json" })
 
-            try await eventually("the result is acknowledged") { access(host.state + "/results/a-1.result", F_OK) != 0 }
+            try await eventually("the result is acknowledged") { try host.journaled.isSettled }
             kill(agent.pid, SIGKILL)
             _ = await agent.wait()
             _ = await first.hangUp()

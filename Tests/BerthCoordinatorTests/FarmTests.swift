@@ -227,4 +227,25 @@ struct FarmTests {
             #expect(try await fixture.store.ledger(.simulator).entries.isEmpty, "no attempt was lost by it")
         }
     }
+
+    @Test func aHostIsAskedOnceWhatItLacksAndAgainWhenAnAgentMissesABuild() async throws {
+        try await FarmFixture.with { fixture in
+            _ = try await fixture.submit(runs: 3)
+            try await fixture.host.greet()
+            try fixture.host.join("a")
+            try fixture.host.join("b")
+            let first = try await fixture.assignment(to: "a")
+            _ = try await fixture.assignment(to: "b")
+            #expect(fixture.host.queries <= 2)
+            let queries = fixture.host.queries
+            let missing = OutcomeCause("build-missing", "the host's cache was emptied")
+            try fixture.host.say(
+                .declined(Declination(attempt: first.attempt, epoch: first.epoch, cause: missing)),
+                route: "a"
+            )
+            let second = try await fixture.assignment(to: "a", number: 2)
+            #expect(second.epoch > first.epoch && fixture.host.queries == queries + 1)
+            #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)
+        }
+    }
 }

@@ -1,5 +1,8 @@
 /// Why an attempt ended as it did, when it did not pass.
 package struct OutcomeCause: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The code of an agent's refusal to execute builds that its host's cache does not have whole.
+    package static let buildMissing = "build-missing"
+
     /// A stable word such as `seed-status-missing`, part of the interface.
     package let code: String
     /// What happened, where, and what to do.

@@ -86,12 +86,12 @@ package enum AssignmentCheck {
                 let manifest = try builds.manifest(build.id)
                 if let blob = manifest.blobs.first(where: { !builds.cache.contains($0.digest) }) {
                     return OutcomeCause(
-                        "build-missing",
+                        OutcomeCause.buildMissing,
                         "the host's cache lacks the blob \(blob.digest) of build \(build.id)"
                     )
                 }
             } catch {
-                return OutcomeCause("build-missing", "the host's cache has no usable manifest of \(build.id): \(error)")
+                return OutcomeCause(OutcomeCause.buildMissing, "the host's cache has no usable manifest of \(build.id): \(error)")
             }
         }
         return nil

@@ -70,10 +70,14 @@ package final class Journal: Sendable {
     /// What the records add up to.
     package var state: JournalState { contents.withLock { $0.state } }
 
+    /// What a journal says, without changing the file. Blocks.
+    /// - Throws: `JournalError`, `SystemError`
+    package static func state(path: String) throws -> JournalState { try read(path).0 }
+
     /// The process groups that a journal names as started and not ended, without changing the file; none when it
     /// cannot be read.
     package static func leftovers(path: String) -> [ProcessIdentity] {
-        (try? read(path))?.0.processes ?? []
+        (try? state(path: path))?.processes ?? []
     }
 
     /// Adds a record; it is on disk when this returns. Blocks.
@@ -113,10 +117,16 @@ package final class Journal: Sendable {
     /// Whether something that counts could not be written.
     package var isStuck: Bool { contents.withLock { $0.isStuck } }
 
-    /// Writes what counts and is not written yet. Blocks.
+    /// Whether the journal is to be replaced by what it says, as soon as nothing is running.
+    package var isLong: Bool { contents.withLock { $0.size > Self.compactionSize } }
+
+    /// Writes what counts and is not written yet, and replaces a long journal by what it says. Blocks.
     /// - Throws: `SystemError` while it cannot.
     package func catchUp() throws {
-        try contents.withLock { try settle(&$0) }
+        try contents.withLock { contents in
+            try settle(&contents)
+            compactIfLong(&contents)
+        }
     }
 
     /// Writes all that is owed, and one more record if there is one, in one step.

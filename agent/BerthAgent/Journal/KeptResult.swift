@@ -1,24 +1,41 @@
+import BerthArchive
 import BerthCore
+import BerthSystem
 
-/// A signed report with the blobs of its evidence, as one file: a line of JSON that says how long each part is, then the
-/// report, then the blobs.
+/// A signed report with the blobs of its evidence, as one record of a file: a line of JSON that says how long each part is
+/// and what its digest is, then the report, then the blobs.
 package struct KeptResult: Sendable, Equatable {
     package let report: AttemptReport
     /// The evidence files and their manifest.
     package let blobs: [Digest: [UInt8]]
 
     private struct Head: Codable {
-        /// 1
+        /// 2
         let format: Int
-        /// Length of the report in bytes.
-        let report: Int
+        let attempt: AttemptReference
+        let report: BlobReference
         let blobs: [BlobReference]
     }
+
+    /// What a record says of itself before it is read.
+    struct Outline {
+        let attempt: AttemptReference
+        /// Where the record lies, its first line among it.
+        let range: Range<Int>
+        /// The parts, in their order.
+        fileprivate let parts: [(reference: BlobReference, range: Range<Int>)]
+    }
+
+    /// Longest first line, in bytes: a few thousand files of evidence.
+    private static let headLimit = 1 << 20
 
     package init(report: AttemptReport, blobs: [Digest: [UInt8]]) {
         self.report = report
         self.blobs = blobs
     }
+
+    /// The attempt that it is the result of.
+    package var attempt: AttemptReference { AttemptReference(attempt: report.attempt, epoch: report.epoch) }
 
     /// - Throws: `EncodingError`
     package var bytes: [UInt8] {
@@ -26,8 +43,9 @@ package struct KeptResult: Sendable, Equatable {
             let ordered = blobs.sorted { $0.key < $1.key }
             let text = try CanonicalJSON.encode(report)
             let head = Head(
-                format: 1,
-                report: text.count,
+                format: 2,
+                attempt: attempt,
+                report: BlobReference(digest: .sha256(of: text), size: Int64(text.count)),
                 blobs: ordered.map { BlobReference(digest: $0.key, size: Int64($0.value.count)) }
             )
             var bytes = try CanonicalJSON.encode(head)
@@ -39,27 +57,45 @@ package struct KeptResult: Sendable, Equatable {
         }
     }
 
-    /// Reads the file's content. Whether blobs are what their digests say is checked by whoever receives them.
-    /// - Throws: `FormatError`
+    /// Reads a record.
+    /// - Throws: `FormatError` when it is not what it says of itself
     package init(_ bytes: [UInt8], document: String) throws(FormatError) {
-        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
-            throw FormatError(document: document, problem: "it has no first line")
+        guard let outline = try Self.outline(bytes, at: 0, document: document) else {
+            throw FormatError(document: document, problem: "it ends early")
         }
-        let head = try CanonicalJSON.decode(Head.self, from: bytes[..<end], document: document)
-        guard head.format == 1 else {
-            throw FormatError(document: document, place: "format", problem: "\(head.format) is not known here; 1 is")
+        if let damage = Self.damage(bytes, outline) { throw FormatError(document: document, problem: damage) }
+        let text = bytes[outline.parts[0].range]
+        report = try CanonicalJSON.decode(AttemptReport.self, from: text, document: document)
+        blobs = Dictionary(
+            outline.parts.dropFirst().map { ($0.reference.digest, Array(bytes[$0.range])) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// Where the record that begins at a place has its parts; nil when the bytes end before it does.
+    /// - Throws: `FormatError` when no record begins there
+    static func outline(_ bytes: [UInt8], at start: Int, document: String) throws(FormatError) -> Outline? {
+        guard let end = bytes[start...].prefix(headLimit).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        let head = try CanonicalJSON.decode(Head.self, from: bytes[start..<end], document: document)
+        guard head.format == 2 else {
+            throw FormatError(document: document, place: "format", problem: "\(head.format) is not known here; 2 is")
         }
-        var rest = bytes[(end + 1)...]
-        func take(_ count: Int64) throws(FormatError) -> [UInt8] {
-            guard count >= 0, count <= rest.count else {
-                throw FormatError(document: document, problem: "it ends \(count - Int64(rest.count)) bytes early")
-            }
-            defer { rest = rest.dropFirst(Int(count)) }
-            return Array(rest.prefix(Int(count)))
+        var place = end + 1
+        var parts: [(reference: BlobReference, range: Range<Int>)] = []
+        for part in [head.report] + head.blobs {
+            guard part.size >= 0 else { throw FormatError(document: document, problem: "a length is below 0") }
+            guard part.size <= bytes.count - place else { return nil }
+            parts.append((part, place..<(place + Int(part.size))))
+            place += Int(part.size)
         }
-        report = try CanonicalJSON.decode(AttemptReport.self, from: try take(Int64(head.report)), document: document)
-        var blobs: [Digest: [UInt8]] = [:]
-        for blob in head.blobs { blobs[blob.digest] = try take(blob.size) }
-        self.blobs = blobs
+        return Outline(attempt: head.attempt, range: start..<place, parts: parts)
+    }
+
+    /// What is wrong with the content of a record's parts, or nil.
+    static func damage(_ bytes: [UInt8], _ outline: Outline) -> String? {
+        for (reference, range) in outline.parts where Digest.sha256(of: bytes[range]) != reference.digest {
+            return "a part of the record of \(outline.attempt.attempt) is not what its digest says"
+        }
+        return nil
     }
 }

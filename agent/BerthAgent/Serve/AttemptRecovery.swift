@@ -19,8 +19,7 @@ enum AttemptRecovery {
         }
         if let assignment = journal.state.running {
             let reference = AttemptReference(attempt: assignment.attempt, epoch: assignment.epoch)
-            let kept = try parts.results.result(assignment.attempt)?.report
-            if let kept, kept.epoch == assignment.epoch {
+            if let kept = try parts.results.result(reference)?.report {
                 // The agent may have died between the evidence and the device.
                 let ending: DeviceEnding =
                     kept.preservedDevice == nil
@@ -44,12 +43,12 @@ enum AttemptRecovery {
             driver.evidenceIsSafe(of: device.attempt)
         }
         try await driver.clean()
-        for reference in journal.state.unacknowledged where try parts.results.result(reference.attempt) == nil {
+        for reference in journal.state.unacknowledged where try parts.results.result(reference) == nil {
             // The coordinator had it, and a full disk kept the journal from saying so.
             log.notice("a result that was journaled is gone; it is not sent again", ["attempt": reference.attempt])
             journal.remember(.acknowledged(reference, .unknown))
         }
-        try parts.results.forgetAll(besides: Set(journal.state.unacknowledged.map(\.attempt)))
+        try parts.results.forgetAll(besides: Set(journal.state.unacknowledged))
         try Folders.remove(workFolder)
         try DurableFile.makeFolder(workFolder)
     }

@@ -28,7 +28,8 @@ package actor DeviceUpkeep {
             } else {
                 await lookAfterDevice()
             }
-            agent.settleJournal()
+            // While an attempt runs its own next record is soon enough.
+            if agent.isIdle { agent.settleJournal() }
             agent.tellKeeping()
             try? await Task.sleep(for: Self.interval)
         }

@@ -74,7 +74,7 @@ final class ResultSender: @unchecked Sendable {
 
     /// - Returns: false when the channel is gone.
     private func send(_ attempt: AttemptReference) throws -> Bool {
-        guard let result = try results.result(attempt.attempt) else {
+        guard let result = try results.result(attempt) else {
             Self.log.error("a result that was journaled is gone", ["attempt": attempt.attempt])
             acknowledged(attempt)
             return true

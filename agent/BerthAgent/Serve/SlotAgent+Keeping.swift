@@ -28,11 +28,14 @@ extension SlotAgent {
         }
     }
 
-    /// Writes what the journal has kept for its next record, when none is to be expected soon. Blocks.
+    /// Whether no attempt is under way.
+    var isIdle: Bool { state.withLock { $0.running == nil } }
+
+    /// Writes what the journal has kept for its next record, and then empties a long file of results. Blocks.
     func settleJournal() {
-        guard state.withLock({ $0.running == nil }) else { return }
         do {
             try parts.journal.catchUp()
+            try parts.results.tidy()
         } catch {
             parts.state.note(error)
         }

@@ -23,21 +23,33 @@ extension SlotAgent {
     /// stays the slot's, and the result is sent from memory: it is over when either the disk or the coordinator has it.
     /// - Throws: `SigningKey.Failure`, `EncodingError`, `DiskTrouble` when the agent ends before that
     func keep(_ finished: FinishedAttempt) async throws {
-        let report = finished.report
+        let report = try AgentKey.sign(finished.report, with: parts.key)
         let reference = AttemptReference(attempt: report.attempt, epoch: report.epoch)
-        do {
-            try await write(finished)
-            parts.journal.remember(.result(reference, report.outcome))
-        } catch let error as SystemError {
-            let trouble = DiskTrouble(error)
-            Self.log.error(
-                "a result cannot be written and is sent from memory",
-                ["attempt": report.attempt, "outcome": report.outcome.rawValue, "cause": "\(trouble)"]
-            )
-            parts.state.note(error)
-            parts.results.hold(try AgentKey.sign(report, with: parts.key), blobs: finished.blobs)
-            try await deliverHeld(reference, trouble)
+        let trouble = try await Threads.run(name: "keep result") { [self] () -> DiskTrouble? in
+            do {
+                try parts.results.keep(report, blobs: finished.blobs)
+            } catch let error as SystemError {
+                let trouble = DiskTrouble(error)
+                Self.log.error(
+                    "a result cannot be written and is sent from memory",
+                    ["attempt": report.attempt, "outcome": report.outcome.rawValue, "cause": "\(trouble)"]
+                )
+                parts.state.note(error)
+                parts.results.hold(report, blobs: finished.blobs)
+                return trouble
+            }
+            // A start that does not find this record finds the result. Only of a kept device people may decide meanwhile.
+            parts.journal.remember(.result(reference, report.outcome), withNext: report.preservedDevice == nil)
+            end(reference, report)
+            return nil
         }
+        guard let trouble else { return }
+        try await deliverHeld(reference, trouble)
+        try await Threads.run(name: "end attempt") { self.end(reference, report) }
+    }
+
+    /// An attempt's result is with the disk or the coordinator: the slot is free, and the result is sent. Blocks.
+    private func end(_ reference: AttemptReference, _ report: AttemptReport) {
         parts.execution.driver.evidenceIsSafe(of: report.attempt)
         let sender = state.withLock { state in
             if state.running?.reference == reference {
@@ -47,7 +59,7 @@ extension SlotAgent {
             return state.channel?.sender
         }
         // Before the result: the next attempt is not to be offered to a slot that takes none.
-        try await Threads.run(name: "look at what is kept") { self.tellKeeping() }
+        tellKeeping()
         Self.log.notice(
             "ended",
             [
@@ -64,7 +76,7 @@ extension SlotAgent {
         try await Threads.run(name: "tell of the disk") { self.tellKeeping() }
         state.withLock { $0.channel?.sender }?.add(reference)
         var stopping: ContinuousClock.Instant?
-        while parts.results.held(reference.attempt) != nil {
+        while parts.results.held(reference) != nil {
             if state.withLock({ $0.isStopping }) {
                 let since = stopping ?? .now
                 stopping = since
@@ -81,9 +93,9 @@ extension SlotAgent {
     private func writeHeld(_ reference: AttemptReference) {
         // Not while an acknowledgement is worked off.
         decisions.withLock { _ in
-            guard let report = parts.results.held(reference.attempt) else { return }
+            guard let report = parts.results.held(reference) else { return }
             do {
-                try parts.results.writeHeld(reference.attempt)
+                try parts.results.writeHeld(reference)
                 parts.journal.remember(.result(reference, report.outcome))
                 Self.log.notice("a held result is on disk", ["attempt": reference.attempt])
             } catch {
@@ -96,16 +108,14 @@ extension SlotAgent {
     func recorded(_ acknowledgement: Acknowledgement) {
         let reference = AttemptReference(attempt: acknowledgement.attempt, epoch: acknowledgement.epoch)
         let isKnown = decisions.withLock { _ in
-            if let report = parts.results.held(reference.attempt), report.epoch == reference.epoch {
+            if let report = parts.results.held(reference) {
                 parts.journal.remember(.result(reference, report.outcome))
             }
             guard parts.journal.state.unacknowledged.contains(reference) else { return false }
-            parts.journal.remember(.acknowledged(reference, acknowledgement.filing))
-            do {
-                try parts.results.forget(acknowledgement.attempt)
-            } catch {
-                Self.log.error("cannot forget a result", ["attempt": acknowledgement.attempt, "error": "\(error)"])
-            }
+            // A start that does not find this record sends the result once more.
+            parts.journal.remember(.acknowledged(reference, acknowledgement.filing), withNext: true)
+            parts.results.forget(reference)
+            if parts.results.isLong || parts.journal.isLong { settleJournal() }
             return true
         }
         guard isKnown else { return }
@@ -120,7 +130,7 @@ extension SlotAgent {
     var undelivered: [AttemptReference] {
         let written = parts.journal.state.unacknowledged
         guard let running = state.withLock({ $0.running?.reference }), !written.contains(running),
-            parts.results.held(running.attempt) != nil
+            parts.results.held(running) != nil
         else { return written }
         return written + [running]
     }

@@ -242,6 +242,7 @@ package final class SlotAgent: Sendable {
         {
             try? await Task.sleep(for: .milliseconds(20))
         }
+        _ = try? await Threads.run(name: "settle journal") { self.settleJournal() }
         guard let channel = state.withLock({ $0.channel }) else { return }
         send(.closing(Closing(reason: "the agent of \(parts.slot) ends")), over: channel.socket)
         channel.sender.end()

@@ -9,6 +9,8 @@ package final class StateFolder: Sendable {
         /// A write that has failed, until one succeeds.
         var trouble: DiskTrouble?
         var nextTry = ContinuousClock.now
+        /// When the folder took something last.
+        var written: ContinuousClock.Instant?
     }
 
     /// So many bytes must be free: evidence may take a quarter of it, the rest is for bundles and the device.
@@ -51,7 +53,7 @@ package final class StateFolder: Sendable {
             state.trouble = trouble
             state.nextTry = .now + Self.pause
             do {
-                try write()
+                try write(&state)
                 try journal.catchUp()
                 Self.log.notice("the state folder can be written again", ["path": path])
                 state.trouble = nil
@@ -62,19 +64,23 @@ package final class StateFolder: Sendable {
         }
     }
 
-    /// Writes something, to see whether the folder takes it. Blocks.
+    /// Writes something, to see whether the folder takes it, unless it did within the last second: where attempts are short,
+    /// files that are made and removed for each of them cost more than all else. Blocks.
     /// - Returns: why it does not, or nil.
     package func probe() -> DiskTrouble? {
         do {
-            try write()
-            return nil
+            return try state.withLock { state in
+                if let written = state.written, ContinuousClock.now - written < Self.pause { return Self.look(path) }
+                try write(&state)
+                return nil
+            }
         } catch {
             note(error)
             return DiskTrouble(error)
         }
     }
 
-    private func write() throws {
+    private func write(_ state: inout State) throws {
         let probe = "\(path)/probe"
         // One that a crash left is no file that the folder takes.
         unlink(probe)
@@ -86,6 +92,7 @@ package final class StateFolder: Sendable {
         } catch let error as SystemError {
             throw SystemError(operation: error.operation, path: probe, code: error.code)
         }
+        state.written = .now
     }
 
     /// The journal has not been written to its end.

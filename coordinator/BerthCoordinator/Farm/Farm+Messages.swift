@@ -188,6 +188,8 @@ extension Farm {
             "Assignment declined",
             ["slot": name, "attempt": declination.attempt, "cause": declination.cause.description]
         )
+        // What the host once had may have been cleared away: the next assignment looks again.
+        if declination.cause.code == OutcomeCause.buildMissing { await link.forgetProvided() }
         let reference = AttemptReference(attempt: declination.attempt, epoch: declination.epoch)
         guard holds(name, reference, link) else { return }
         try await store.decline(

@@ -286,10 +286,8 @@ package actor Farm {
     private func deliver(_ assignment: Assignment, slot: String) async {
         guard let link = slots[slot]?.link else { return }
         do {
-            var blobs: [BlobReference] = []
-            for build in assignment.builds { blobs += try await archive.blobs(of: build.id) }
             setProgress("transfer", of: assignment.attempt)
-            try await link.provide(blobs)
+            try await link.provide(builds: assignment.builds.map(\.id))
             guard let lease = openLeases[assignment.attempt], slots[slot]?.link === link else { return }
             if let reason = lease.cancellation, !lease.isOffered { return await withdraw(lease, reason) }
             openLeases[assignment.attempt]?.isOffered = true

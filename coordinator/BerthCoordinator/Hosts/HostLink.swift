@@ -34,6 +34,8 @@ actor HostLink {
     private var inboxes: [String: SlotInbox] = [:]
     private var budget = LinkBudget()
     private var transfers: BlobTransfers?
+    /// The builds that the host has, as it has said during this connection.
+    private var provided: Set<Digest> = []
     private var schedule = ReconnectSchedule()
     /// Since the greeting of the present connection.
     private var connectedSince: ContinuousClock.Instant?
@@ -94,12 +96,22 @@ actor HostLink {
         try await channel.send(try message.frame(route: route).bytes, .control)
     }
 
-    /// Makes sure that the host has these blobs: asks which it lacks and sends those, each once however many slots
-    /// wait for it.
+    /// Makes sure that the host has these builds: asks which of their blobs it lacks and sends those, each once however
+    /// many slots wait for it. It is not asked again during a connection, until one of its agents lacks something.
     /// - Throws: `HostLinkError`, `ArchiveError`, `SystemError`
-    func provide(_ blobs: [BlobReference]) async throws {
+    func provide(builds: [Digest]) async throws {
         guard let transfers else { throw HostLinkError.notConnected(host: host.name) }
+        let unknown = builds.filter { !provided.contains($0) }
+        guard !unknown.isEmpty else { return }
+        var blobs: [BlobReference] = []
+        for build in unknown { blobs += try await archive.blobs(of: build) }
         try await transfers.provide(blobs)
+        provided.formUnion(unknown)
+    }
+
+    /// An agent of the host lacks something: what it has is asked for again.
+    func forgetProvided() {
+        provided = []
     }
 
     /// Greets one slot's agent anew, so that it says again what it executes and keeps.
@@ -132,6 +144,7 @@ actor HostLink {
         self.hello = hello
         greeted = false
         budget = LinkBudget()
+        provided = []
         let name = host.name
         transfers = BlobTransfers(host: name, archive: archive, channel: channel)
         try await channel.send(Frame.preamble, .control)
