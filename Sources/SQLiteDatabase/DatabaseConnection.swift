@@ -55,9 +55,13 @@ package final class DatabaseConnection {
         }
     }
 
+    /// SQLite counts what memory it has in use, with a lock at each allocation, for nobody here. A library that is in use
+    /// already refuses to change that, which does no harm.
+    private static let prepareLibrary: Void = { _ = berth_sqlite_count_no_memory() }()
+
     package let path: String
     private let handle: Handle
-    private var statements: [String: DatabaseStatement] = [:]
+    private var statements: [StatementText: DatabaseStatement] = [:]
     private var depth = 0
 
     /// Opens the database, making the file if it is not there.
@@ -67,6 +71,7 @@ package final class DatabaseConnection {
     ///   - options: see `Options`.
     /// - Throws: `DatabaseError`, for instance `.cannotOpen` or `.notADatabase`.
     package init(path: String, options: Options = Options()) throws {
+        Self.prepareLibrary
         var pointer: OpaquePointer?
         let access = options.readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let code = sqlite3_open_v2(path, &pointer, access | SQLITE_OPEN_NOMUTEX, nil)
@@ -82,6 +87,8 @@ package final class DatabaseConnection {
         try executeScript("PRAGMA foreign_keys = ON")
         try executeScript("PRAGMA cache_size = -\(options.cacheKibibytes)")
         guard !options.readOnly else { return }
+        // Some builds let nobody change the texts of tables unless asked; steps of a schema may.
+        _ = berth_sqlite_allow_schema_text(pointer)
         try executeScript("PRAGMA wal_autocheckpoint = \(options.checkpointPages)")
         if options.writeAheadLog { try executeScript("PRAGMA journal_mode = WAL") }
         try executeScript("PRAGMA synchronous = \(options.durable ? "FULL" : "OFF")")
@@ -108,9 +115,10 @@ package final class DatabaseConnection {
 
     /// The compiled form of a statement; compiled once per connection.
     package func statement(_ sql: String) throws -> DatabaseStatement {
-        if let known = statements[sql] { return known }
+        let text = StatementText(sql: sql)
+        if let known = statements[text] { return known }
         let statement = try DatabaseStatement(connection: handle, sql: sql)
-        statements[sql] = statement
+        statements[text] = statement
         return statement
     }
 
@@ -147,11 +155,11 @@ package final class DatabaseConnection {
         _ body: () throws -> Result
     ) throws -> Result {
         let name = "level_\(depth)"
-        try executeScript(depth == 0 ? mode.rawValue : "SAVEPOINT \(name)")
+        try execute(depth == 0 ? mode.rawValue : "SAVEPOINT \(name)")
         depth += 1
         do {
             let result = try body()
-            try executeScript(depth == 1 ? "COMMIT" : "RELEASE \(name)")
+            try execute(depth == 1 ? "COMMIT" : "RELEASE \(name)")
             depth -= 1
             return result
         } catch {

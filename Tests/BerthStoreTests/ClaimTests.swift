@@ -107,7 +107,9 @@ struct ClaimTests {
         #expect(lanes.contains { $0.contains("run_queue (lane=?)") })
         let next = try plan(Store.nextInLaneQuery, [1, "alpha"])
         #expect(next == ["SEARCH run USING COVERING INDEX run_queue (lane=?)"])
-        for step in lanes + next { #expect(!step.hasPrefix("SCAN run") && !step.contains("TEMP B-TREE")) }
+        let ofBatch = try plan(Store.nextOfBatchQuery, [1, 1, "alpha"])
+        #expect(ofBatch.first == "SEARCH run USING INDEX run_queue (lane=? AND number>? AND number<?)")
+        for step in lanes + next + ofBatch { #expect(!step.hasPrefix("SCAN run") && !step.contains("TEMP B-TREE")) }
     }
 
     @Test(

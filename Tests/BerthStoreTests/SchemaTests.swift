@@ -59,6 +59,29 @@ struct SchemaTests {
         await store.close()
         let connection = try DatabaseConnection(path: path)
         #expect(try connection.rows("PRAGMA foreign_key_check").isEmpty)
+        #expect(try connection.rows("PRAGMA integrity_check").map { try $0.text(0) } == ["ok"])
+    }
+
+    @Test("States and outcomes that do not exist, or not beside each other, are refused by the file itself")
+    func conditions() async throws {
+        let farm = try await StoreFixture()
+        try await farm.addSlot("sim-1")
+        _ = try await farm.submit(repeats: 1)
+        _ = try #require(try await farm.start("sim-1"))
+        let connection = try DatabaseConnection(path: farm.path)
+        for change in [
+            "run SET state = 'lost'", "run SET state = 'assigned'", "run SET state = 'finished'",
+            "run SET verdict = 'passed', finished_at = 1",
+            "run SET verdict = 'lost', state = 'finished', finished_at = 1",
+            "attempt SET state = 'lost'", "attempt SET state = 'ended', ended_at = 1",
+            "attempt SET state = 'ended', ended_at = 1, outcome = 'flaky'", "attempt SET retry_class = 'luck'",
+        ] {
+            #expect(throws: DatabaseError.self, "\(change)") { try connection.execute("UPDATE " + change) }
+        }
+        try connection.execute(
+            "UPDATE attempt SET state = 'ended', ended_at = 1, outcome = 'errored', retry_class = 'farm'"
+        )
+        try connection.execute("UPDATE run SET state = 'finished', verdict = 'unproven', finished_at = 1")
     }
 
     private func text(_ value: some Encodable) throws -> String {

@@ -8,6 +8,7 @@ final class DecodedDocuments {
     private static let limit = 1_000
 
     private var known: [ObjectIdentifier: [String: any Sendable]] = [:]
+    private var works: [Int64: PinnedWork] = [:]
 
     /// The document of a text that was stored with `DatabaseValue.json`; `name` says which in errors.
     /// - Throws: `FormatError`
@@ -23,4 +24,16 @@ final class DecodedDocuments {
         known[key, default: [:]][text] = document
         return document
     }
+
+    /// What was kept for the pins of a number.
+    func work(of pins: Int64) -> PinnedWork? { works[pins] }
+
+    /// Keeps what the pins of a number stand for, as long as the transaction lasts or if it is committed.
+    func keep(_ work: PinnedWork, of pins: Int64) {
+        if works.count >= Self.limit { works = [:] }
+        works[pins] = work
+    }
+
+    /// Forgets what was found by number: a transaction was undone, and the numbers that it gave are given again.
+    func forgetNumbers() { works = [:] }
 }

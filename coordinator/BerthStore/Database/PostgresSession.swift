@@ -33,6 +33,7 @@ final class PostgresSession: StoreSession, StoreConnection {
                 try body(self)
                 number = writing ? try Self.transactionNumber(connection) : nil
             } catch {
+                documents.forgetNumbers()
                 try undo(after: error)
                 throw error
             }
@@ -44,6 +45,7 @@ final class PostgresSession: StoreSession, StoreConnection {
                 guard try wasCommitted(number, after: error) else { throw error }
             }
         } catch let error as PostgresError {
+            documents.forgetNumbers()
             if error.isConnectionLost { connection = nil }
             throw Self.failure(error)
         }
@@ -103,6 +105,13 @@ final class PostgresSession: StoreSession, StoreConnection {
 
     func execute(_ sql: String, _ parameters: [DatabaseValue]) throws -> Int {
         try inTransaction().execute(numbered(sql), parameters)
+    }
+
+    func insert(_ sql: String, _ parameters: [DatabaseValue]) throws -> Int64 {
+        guard let row = try rows(sql + " RETURNING number", parameters).first else {
+            throw StoreError.damaged(operation: "insert a row", problem: "the database gave it no number")
+        }
+        return try row.integer(0)
     }
 
     func executeScript(_ sql: String) throws {

@@ -68,6 +68,7 @@ final class SQLiteSession: StoreSession, StoreConnection {
         do {
             try connection.transaction(writing ? .immediate : .deferred) { try body(self) }
         } catch {
+            documents.forgetNumbers()
             throw Self.failure(error)
         }
     }
@@ -80,6 +81,12 @@ final class SQLiteSession: StoreSession, StoreConnection {
 
     func execute(_ sql: String, _ parameters: [DatabaseValue]) throws -> Int {
         try connection.execute(sql, parameters)
+    }
+
+    func insert(_ sql: String, _ parameters: [DatabaseValue]) throws -> Int64 {
+        // RETURNING would collect the row in a table of its own.
+        try connection.execute(sql, parameters)
+        return connection.lastInsertedRow
     }
 
     func executeScript(_ sql: String) throws {

@@ -17,6 +17,9 @@ protocol StoreConnection: AnyObject {
     @discardableResult
     func execute(_ sql: String, _ parameters: [DatabaseValue]) throws -> Int
 
+    /// Runs an insertion of one row, and gives the number that the database gave it.
+    func insert(_ sql: String, _ parameters: [DatabaseValue]) throws -> Int64
+
     /// Runs several statements without parameters or results, such as a schema.
     func executeScript(_ sql: String) throws
 
@@ -40,14 +43,6 @@ extension StoreConnection {
     /// Runs a statement that has at most one row, or whose first one counts.
     func firstRow(_ sql: String, _ parameters: [DatabaseValue] = []) throws -> DatabaseRow? {
         try rows(sql, parameters).first
-    }
-
-    /// The number that the database gave the row which this insertion made.
-    func insert(_ sql: String, _ parameters: [DatabaseValue]) throws -> Int64 {
-        guard let row = try firstRow(sql + " RETURNING number", parameters) else {
-            throw StoreError.damaged(operation: "insert a row", problem: "the database gave it no number")
-        }
-        return try row.integer(0)
     }
 }
 

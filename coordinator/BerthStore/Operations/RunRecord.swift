@@ -35,16 +35,19 @@ extension Store {
     ) throws {
         var moved = run.state
         try moved.apply(event)
+        // Columns that stay as they are are not named: each costs a look at the indexes and conditions it is part of.
+        var (columns, values) = ("state = ?", [DatabaseValue.text(moved.run.rawValue)])
+        if let verdict = moved.verdict {
+            columns += ", verdict = ?, finished_at = ?"
+            values += [.text(verdict.rawValue), .integer(now)]
+        }
+        if let host {
+            columns += ", last_host = ?"
+            values.append(.text(host))
+        }
         let changed = try connection.execute(
-            """
-            UPDATE run SET state = ?, verdict = ?, finished_at = ?, last_host = coalesce(?, last_host)
-            WHERE number = ? AND state = ?
-            """,
-            [
-                .text(moved.run.rawValue), .init(moved.verdict?.rawValue),
-                moved.verdict == nil ? .null : .integer(now), .init(host),
-                .integer(run.number), .text(run.state.run.rawValue),
-            ]
+            "UPDATE run SET \(columns) WHERE number = ? AND state = ?",
+            values + [.integer(run.number), .text(run.state.run.rawValue)]
         )
         guard changed == 1 else { throw StoreFailure.conflict("run \(RecordID.run.text(run.number)) was moved") }
         try connection.announce(.run(RecordID.run.text(run.number)))

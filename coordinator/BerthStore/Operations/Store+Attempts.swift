@@ -171,7 +171,8 @@ extension Store {
         runs += try connection.execute(
             """
             UPDATE run SET cancel_requested = 1
-            WHERE state IN ('assigned', 'running') AND cancel_requested = 0 AND \(condition)
+            WHERE number IN (SELECT run FROM attempt WHERE state IN ('assigned', 'running')) AND cancel_requested = 0
+                AND \(condition)
             """,
             [parameter]
         )

@@ -7,7 +7,8 @@ extension Store {
     package func openRuns() async throws(StoreError) -> [RunView] {
         try await look("list the open runs") {
             // A farm has no more open runs than slots; the limit only bounds the answer.
-            try Self.runViews("run.number IN (\(Self.numbers("state IN ('assigned', 'running')", "number")))", 1000, $0)
+            let open = "SELECT run FROM attempt WHERE state IN ('assigned', 'running') ORDER BY run LIMIT ?"
+            return try Self.runViews("run.number IN (\(open))", 1000, $0)
         }
     }
 

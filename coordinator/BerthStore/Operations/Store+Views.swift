@@ -41,7 +41,7 @@ extension Store {
             let row = try connection.firstRow(
                 """
                 SELECT (SELECT CAST(coalesce(sum(waiting), 0) AS BIGINT) FROM lane WHERE waiting > 0),
-                    (SELECT count(*) FROM run WHERE state IN ('assigned', 'running'))
+                    (SELECT count(*) FROM attempt WHERE state IN ('assigned', 'running'))
                 """
             )
             return (Int(try row?.integer(0) ?? 0), Int(try row?.integer(1) ?? 0))

@@ -4,7 +4,7 @@ import SQLiteDatabase
 enum StoreSchema {
     /// Steps from nothing to the present; the schema version is the number of steps taken.
     static let steps: [SchemaStep] = [
-        .first, .second, .third, .fourth, .scheduling, .coordinators, .audit, .declines, .removals,
+        .first, .second, .third, .fourth, .scheduling, .coordinators, .audit, .declines, .removals, .leanClaims,
     ]
 
     /// Takes the steps that the database lacks, all as one transaction.
