@@ -15,6 +15,7 @@ package struct EvidenceDirectory: Sendable {
     }
 
     private let blobs: BlobDirectory
+    private let lasting = LastingFolders()
 
     /// The evidence beside these blobs.
     package init(beside blobs: BlobDirectory) {
@@ -26,9 +27,9 @@ package struct EvidenceDirectory: Sendable {
         "\(folder(of: manifest))/\(manifest.hex)"
     }
 
-    private func folder(of manifest: Digest) -> String {
-        "\(blobs.root)/evidence/\(manifest.hex.prefix(2))"
-    }
+    private var root: String { "\(blobs.root)/evidence" }
+
+    private func folder(of manifest: Digest) -> String { "\(root)/\(manifest.hex.prefix(2))" }
 
     /// Where a file of an attempt's evidence lies; nil if it is not there.
     /// - Throws: `ArchiveError.damagedPack` when the pack cannot be read and the blobs do not have it, `SystemError`
@@ -78,12 +79,13 @@ package struct EvidenceDirectory: Sendable {
             for (digest, bytes) in pack.blobs where !present.contains(digest) { try blobs.insert(bytes) }
             return
         }
-        let bytes = try pack.bytes
+        for folder in [root, folder(of: manifest)] { try lasting.make(folder) }
         do {
-            try DurableFile.replace(path(of: manifest), with: bytes)
+            try DurableFile.replace(path(of: manifest), with: try pack.bytes)
         } catch let error as SystemError where error.code == ENOENT {
-            try DurableFile.makeFolder(folder(of: manifest), lasting: true)
-            try DurableFile.replace(path(of: manifest), with: bytes)
+            // Somebody has removed the folder: it is made again when this is tried again.
+            lasting.forget()
+            throw error
         }
     }
 }

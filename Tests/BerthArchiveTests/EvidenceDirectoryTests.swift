@@ -51,6 +51,14 @@ struct EvidenceDirectoryTests {
         #expect(try read(manifest) == manifest && read(late) == late)
     }
 
+    @Test func aFolderThatWasRemovedIsMadeAgain() throws {
+        try evidence.store(pack(manifest), as: name)
+        try FileManager.default.removeItem(atPath: folder.path + "/evidence")
+        #expect(throws: SystemError.self) { try evidence.store(pack(manifest), as: name) }
+        try evidence.store(pack(manifest), as: name)
+        #expect(try read(manifest) == manifest)
+    }
+
     @Test("Rotten bytes are named, and come anew beside the pack; a pack that says nothing any more is written again")
     func rot() throws {
         let file = Array("a file of evidence".utf8)
@@ -91,9 +99,11 @@ struct EvidenceDirectoryTests {
         }
     }
 
-    @Test func aPackOutlivesAPowerCut() async throws {
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
+    @Test("A pack outlives a power cut, also in a folder that somebody else has just made", arguments: [false, true])
+    func powerCut(isMade: Bool) async throws {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String, isMade] in
             try LossyDisk.begin(notes: path + "/notes")
+            if isMade { try DurableFile.makeFolder(path + "/evidence/\(Digest.sha256(of: [1]).hex.prefix(2))") }
             let evidence = EvidenceDirectory(beside: try BlobDirectory(path: path))
             try evidence.store(
                 EvidencePack(blobs: [.sha256(of: [1]): [1], .sha256(of: [2]): [2]]),
