@@ -205,11 +205,16 @@ struct APICommandTests {
                 item("target", "missing", -25300, service: "new.service", accessible: "ck"),
             ].joined(separator: ",")
         )
-        let blobs = [Sample.digest(seed).hex: seed, Sample.digest(verify).hex: verify]
-        let files = [("status/1-seed.json", seed), ("status/2-verify.json", verify), ("status/3-verify.json", "gone")]
-            .map {
-                EvidenceFile(path: $0.0, size: 100, digest: Sample.digest($0.1))
-            }
+        let blobs = [
+            Sample.digest(seed).hex: seed, Sample.digest(verify).hex: verify, Sample.digest("damaged").hex: "other",
+        ]
+        let files = [
+            ("status/1-seed.json", seed), ("status/2-verify.json", verify), ("status/3-verify.json", "gone"),
+            ("status/4-verify.json", "damaged"),
+        ]
+        .map {
+            EvidenceFile(path: $0.0, size: 100, digest: Sample.digest($0.1))
+        }
         let report = Sample.report(.failed, cause: OutcomeCause("not-readable", "the item is gone"), files: files)
         let attempt = Sample.attempt(.ended, .failed, report: report)
         let evidence = "/v1/evidence/\(report.evidence.hex)/"
@@ -236,5 +241,6 @@ struct APICommandTests {
         ] {
             #expect(rows.contains(row), "\(row)")
         }
+        #expect(rows.joined(separator: " ").contains("status/4-verify.json: the coordinator's copy is damaged"))
     }
 }

@@ -149,6 +149,19 @@ struct EvidenceUploadTests {
         for bytes in [manifest, file] { #expect(try read(.sha256(of: bytes), of: name) == bytes) }
     }
 
+    @Test("Of evidence that will not become whole what is right is kept")
+    func rest() async throws {
+        let sender = archive.makeSender()
+        let (manifest, wrong) = (Array("manifest".utf8), Digest.sha256(of: [1]))
+        let report = report(.sha256(of: manifest), files: [[1], [2]])
+        try await archive.receive(Chunk(digest: report.evidence, offset: 0, bytes: manifest), from: sender)
+        try await archive.receive(Chunk(digest: wrong, offset: 0, bytes: [9]), from: sender)
+        try await archive.keepRest(of: report, from: sender)
+        #expect(try read(report.evidence, of: report.evidence) == manifest)
+        #expect(throws: ArchiveError.missingBlob(wrong)) { try read(wrong, of: report.evidence) }
+        #expect(try await archive.completeEvidence(of: report, from: sender).count == 2)
+    }
+
     @Test("What cannot be written stays in memory, and is written once it can be")
     func failedWrite() async throws {
         let sender = archive.makeSender()

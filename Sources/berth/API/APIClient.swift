@@ -62,7 +62,9 @@ struct APIClient: Sendable {
     func evidence(_ file: Digest, of manifest: Digest) async throws -> [UInt8] {
         let bytes = try await send(request("GET", "/v1/evidence/\(manifest.hex)/\(file.hex)")).body
         let actual = Digest.sha256(of: bytes)
-        guard actual == file else { throw ArchiveError.digestMismatch(expected: file, actual: actual) }
+        guard actual == file else {
+            throw CommandFailure(.failure, "the coordinator's copy is damaged: its bytes have the digest \(actual)")
+        }
         return bytes
     }
 
