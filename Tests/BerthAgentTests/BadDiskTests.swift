@@ -369,7 +369,9 @@ struct BadDiskTests {
         #expect(throws: SystemError.self) { try results.keep(late, blobs: [digest: bytes]) }
         let (first, second) = (AttemptReference(attempt: "a-1", epoch: 1), AttemptReference(attempt: "a-2", epoch: 1))
         #expect(try results.result(first)?.report == early)
-        #expect(throws: SystemError.self) { try results.keep(TestReport.make("a-2", endedAt: 1), blobs: [digest: bytes]) }
+        #expect(throws: SystemError.self) {
+            try results.keep(TestReport.make("a-2", endedAt: 1), blobs: [digest: bytes])
+        }
         #expect(try results.result(second) == nil)
         #expect(try PendingResults(folder: disk.path + "/results").result(first)?.report == early)
 

@@ -43,7 +43,10 @@ import Testing
         try results.keep(TestReport.make("a-2"), blobs: blobs(2))
         try results.keep(TestReport.make("a-1", endedAt: 2), blobs: blobs(1))
         for found in [results, try PendingResults(folder: folder)] {
-            #expect(try found.result(reference(1)) == KeptResult(report: TestReport.make("a-1", endedAt: 2), blobs: blobs(1)))
+            #expect(
+                try found.result(reference(1))
+                    == KeptResult(report: TestReport.make("a-1", endedAt: 2), blobs: blobs(1))
+            )
             #expect(try found.result(reference(2))?.blobs == blobs(2))
             // An earlier farm's attempt of the same name is another one.
             #expect(try found.result(AttemptReference(attempt: "a-1", epoch: 2)) == nil)
@@ -88,7 +91,10 @@ import Testing
             try overwrite(bytes)
             let results = try PendingResults(folder: folder)
             for number in 1...3 {
-                #expect(try (results.result(reference(number)) == nil) == lost.contains(number), "\(number) at \(place)")
+                #expect(
+                    try (results.result(reference(number)) == nil) == lost.contains(number),
+                    "\(number) at \(place)"
+                )
             }
             let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
             let aside = try #require(names.last)

@@ -91,7 +91,10 @@ package enum AssignmentCheck {
                     )
                 }
             } catch {
-                return OutcomeCause(OutcomeCause.buildMissing, "the host's cache has no usable manifest of \(build.id): \(error)")
+                return OutcomeCause(
+                    OutcomeCause.buildMissing,
+                    "the host's cache has no usable manifest of \(build.id): \(error)"
+                )
             }
         }
         return nil

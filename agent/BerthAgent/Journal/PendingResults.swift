@@ -106,7 +106,9 @@ package final class PendingResults: Sendable {
             contents.places = contents.places.filter { attempts.contains($0.key) }
             if let latest = contents.latest?.attempt, !attempts.contains(latest) { contents.latest = nil }
         }
-        for name in Folders.names(in: folder) where name.hasSuffix(".partial") { try Folders.remove("\(folder)/\(name)") }
+        for name in Folders.names(in: folder) where name.hasSuffix(".partial") {
+            try Folders.remove("\(folder)/\(name)")
+        }
     }
 
     /// Whether the file is so long that `tidy` has something to do.
