@@ -21,6 +21,10 @@ package final class ChildProcess: Sendable {
     /// Starts a process.
     /// - Throws: `SystemError` that names the program or the stream's file.
     package static func spawn(_ specification: ProcessSpecification) throws -> ChildProcess {
+        // A program that is not there needs no process to say so.
+        guard !specification.executable.hasPrefix("/") || access(specification.executable, X_OK) == 0 else {
+            throw SystemError(operation: "start", path: specification.executable)
+        }
         let input = try Self.open(specification.standardInput, writing: false)
         let output = try Self.open(specification.standardOutput, writing: true)
         let errorOutput = try Self.open(specification.standardError, writing: true)

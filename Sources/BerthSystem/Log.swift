@@ -38,11 +38,21 @@ package struct Log: Sendable {
         write(.error, message, fields)
     }
 
+    /// Letters, digits and signs that need no quotes.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "-")...UInt8(ascii: ":"), UInt8(ascii: "@"): true
+        case UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "="): true
+        default: false
+        }
+    }
+
     private func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, String>) {
         guard level.rawValue >= Self.threshold.rawValue else { return }
         var line = "\(Timestamp.now().text) \(level) \(component): \(message)"
         for (key, value) in fields {
-            let plain = value.allSatisfy { $0.isLetter || $0.isNumber || "-_./:@+=".contains($0) } && !value.isEmpty
+            let plain = !value.isEmpty && value.utf8.allSatisfy(Self.isPlain)
             line += plain ? " \(key)=\(value)" : " \(key)=\(value.debugDescription)"
         }
         StandardStreams.writeError(line + "\n")

@@ -30,15 +30,12 @@ package struct Timestamp: Sendable, Hashable, Comparable, Codable {
         var seconds = time_t(milliseconds / 1000)
         var parts = tm()
         gmtime_r(&seconds, &parts)
-        return String(
-            format: "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-            parts.tm_year + 1900,
-            parts.tm_mon + 1,
-            parts.tm_mday,
-            parts.tm_hour,
-            parts.tm_min,
-            parts.tm_sec,
-            Int(milliseconds % 1000)
-        )
+        func digits(_ number: Int32, _ width: Int = 2) -> String {
+            let text = "\(number)"
+            return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+        }
+        let day = "\(digits(parts.tm_year + 1900, 4))-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
+        let time = "\(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec))"
+        return "\(day)T\(time).\(digits(Int32(milliseconds % 1000), 3))Z"
     }
 }

@@ -364,18 +364,18 @@ struct BadDiskTests {
         let bytes = [UInt8](repeating: 7, count: 20_000)
         let digest = Digest.sha256(of: bytes)
         let (early, late) = (TestReport.make("a-1", endedAt: 1), TestReport.make("a-1", endedAt: 2))
-        try results.keep(early, blobs: [:])
+        try results.keep(KeptResult(report: early, blobs: [:]))
         try disk.fill()
-        #expect(throws: SystemError.self) { try results.keep(late, blobs: [digest: bytes]) }
+        #expect(throws: SystemError.self) { try results.keep(KeptResult(report: late, blobs: [digest: bytes])) }
         let (first, second) = (AttemptReference(attempt: "a-1", epoch: 1), AttemptReference(attempt: "a-2", epoch: 1))
         #expect(try results.result(first)?.report == early)
         #expect(throws: SystemError.self) {
-            try results.keep(TestReport.make("a-2", endedAt: 1), blobs: [digest: bytes])
+            try results.keep(KeptResult(report: TestReport.make("a-2", endedAt: 1), blobs: [digest: bytes]))
         }
         #expect(try results.result(second) == nil)
         #expect(try PendingResults(folder: disk.path + "/results").result(first)?.report == early)
 
-        results.hold(late, blobs: [digest: bytes])
+        results.hold(try KeptResult(report: late, blobs: [digest: bytes]))
         #expect(try results.result(first) == KeptResult(report: late, blobs: [digest: bytes]))
         #expect(throws: SystemError.self) { try results.writeHeld(first) }
         #expect(results.held(first) == late)

@@ -27,7 +27,7 @@ import Testing
     private func keepThree() throws -> [Int] {
         let results = try PendingResults(folder: folder)
         return try (1...3).map { number in
-            try results.keep(TestReport.make("a-\(number)"), blobs: blobs(number))
+            try results.keep(KeptResult(report: TestReport.make("a-\(number)"), blobs: blobs(number)))
             return try DurableFile.read(path, limit: 1 << 20).count
         }
     }
@@ -39,9 +39,9 @@ import Testing
     @Test("what was kept is found again as it was, the later of two reports of an attempt")
     func reopened() throws {
         let results = try PendingResults(folder: folder)
-        try results.keep(TestReport.make("a-1", endedAt: 1), blobs: [:])
-        try results.keep(TestReport.make("a-2"), blobs: blobs(2))
-        try results.keep(TestReport.make("a-1", endedAt: 2), blobs: blobs(1))
+        try results.keep(KeptResult(report: TestReport.make("a-1", endedAt: 1), blobs: [:]))
+        try results.keep(KeptResult(report: TestReport.make("a-2"), blobs: blobs(2)))
+        try results.keep(KeptResult(report: TestReport.make("a-1", endedAt: 2), blobs: blobs(1)))
         for found in [results, try PendingResults(folder: folder)] {
             #expect(
                 try found.result(reference(1))
@@ -68,7 +68,7 @@ import Testing
                 #expect(try results.result(reference(3)) == nil, "cut at \(cut)")
                 #expect(try results.result(reference(1))?.blobs == blobs(1))
                 #expect(try results.result(reference(2))?.blobs == blobs(2))
-                try results.keep(TestReport.make("a-4"), blobs: blobs(4))
+                try results.keep(KeptResult(report: TestReport.make("a-4"), blobs: blobs(4)))
                 let again = try PendingResults(folder: folder)
                 #expect(try again.result(reference(4))?.blobs == blobs(4) && again.result(reference(2)) != nil)
             }
@@ -108,10 +108,10 @@ import Testing
     @Test("the file does not grow without end, and what is still wanted stays")
     func tidied() throws {
         let results = try PendingResults(folder: folder)
-        try results.keep(TestReport.make("a-1"), blobs: blobs(1))
+        try results.keep(KeptResult(report: TestReport.make("a-1"), blobs: blobs(1)))
         var longest = 0
         for number in 2...40 {
-            try results.keep(TestReport.make("a-\(number)"), blobs: blobs(number, size: 1 << 20))
+            try results.keep(KeptResult(report: TestReport.make("a-\(number)"), blobs: blobs(number, size: 1 << 20)))
             results.forget(reference(number))
             if results.isLong { try results.tidy() }
             longest = max(longest, try DurableFile.read(path, limit: 1 << 28).count)
@@ -121,12 +121,12 @@ import Testing
         #expect(try PendingResults(folder: folder).result(reference(1))?.blobs == blobs(1))
         results.forget(reference(1))
         for number in 2...8 {
-            try results.keep(TestReport.make("a-\(number)"), blobs: blobs(number, size: 1 << 20))
+            try results.keep(KeptResult(report: TestReport.make("a-\(number)"), blobs: blobs(number, size: 1 << 20)))
             results.forget(reference(number))
         }
         try results.tidy()
         #expect(try DurableFile.read(path, limit: 1 << 28).isEmpty)
-        try results.keep(TestReport.make("a-9"), blobs: blobs(9))
+        try results.keep(KeptResult(report: TestReport.make("a-9"), blobs: blobs(9)))
         #expect(try PendingResults(folder: folder).result(reference(9))?.blobs == blobs(9))
     }
 }

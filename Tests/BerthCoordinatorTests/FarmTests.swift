@@ -245,7 +245,6 @@ struct FarmTests {
             )
             let second = try await fixture.assignment(to: "a", number: 2)
             #expect(second.epoch > first.epoch && fixture.host.queries == queries + 1)
-            #expect(try await fixture.store.ledger(.simulator).entries.isEmpty)
         }
     }
 }

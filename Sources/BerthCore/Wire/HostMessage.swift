@@ -32,6 +32,14 @@ package enum HostMessage: TypedMessage {
     /// What the end of a channel says it is.
     package static let closingType = "closing"
 
+    /// The frame of a result whose report is encoded already.
+    /// - Parameters:
+    ///   - report: a JSON object.
+    ///   - route: the slot.
+    package static func resultFrame(_ report: [UInt8], route: String) -> Frame {
+        Frame(type: .control, route: route, payload: Array(#"{"type":"\#(resultType)","#.utf8) + report.dropFirst())
+    }
+
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: MessageTypeKey.self)
         switch try container.decode(String.self, forKey: .type) {

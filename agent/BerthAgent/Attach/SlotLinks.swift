@@ -108,7 +108,7 @@ final class SlotLinks: Sendable {
     private func receive(_ frame: Frame, from slot: String, _ file: FileStamp, _ socket: FrameSocket) -> Bool {
         let routed = Frame(type: frame.type, route: slot, payload: frame.payload)
         if frame.type == .chunk { return pass(upwards: routed, lane: slot, socket) }
-        let type = HostMessage.type(of: frame.payload)
+        let type = HostMessage.type(of: frame.payload, among: [HostMessage.resultType, HostMessage.closingType])
         if type == HostMessage.resultType { return pass(upwards: routed, lane: slot, socket) }
         offer(routed)
         guard type == HostMessage.closingType, case .closing(let closing)? = try? HostMessage.parse(frame.payload)

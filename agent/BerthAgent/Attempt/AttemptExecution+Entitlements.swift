@@ -25,7 +25,7 @@ extension AttemptExecution {
             }
         }
         do {
-            for (path, bytes) in try entitlements.files() { evidence.add(path, bytes) }
+            for (path, bytes) in try settings.builds.files(entitlements) { evidence.add(path, bytes) }
         } catch {
             Self.log.error("cannot store the entitlements", ["error": "\(error)"])
         }

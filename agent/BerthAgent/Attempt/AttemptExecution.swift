@@ -9,6 +9,8 @@ package actor AttemptExecution {
     package struct Settings: Sendable {
         package let driver: any DeviceDriver
         package let builds: KnownBuilds
+        /// Signs reports.
+        package let key: SigningKey
         package let bundles: LaidOutBuilds
         /// The slot's state, which an attempt writes into.
         package let state: StateFolder
@@ -27,7 +29,7 @@ package actor AttemptExecution {
     private let recorder: CallRecorder
     private let pulse: ExecutorPulse
     private let control: AttemptControl
-    private let secure: @Sendable (FinishedAttempt) async throws -> Void
+    private let secure: @Sendable (KeptResult) async throws -> Void
     private let progress: @Sendable (BerthCore.Progress) -> Void
 
     private let started = ContinuousClock.now
@@ -60,7 +62,7 @@ package actor AttemptExecution {
         pulse: ExecutorPulse,
         control: AttemptControl,
         endIfOverdue: @escaping @Sendable () -> Void = {},
-        secure: @escaping @Sendable (FinishedAttempt) async throws -> Void,
+        secure: @escaping @Sendable (KeptResult) async throws -> Void,
         progress: @escaping @Sendable (BerthCore.Progress) -> Void
     ) {
         executor = BlockingExecutor(name: "attempt \(assignment.attempt)")
@@ -88,7 +90,7 @@ package actor AttemptExecution {
 
     /// Runs the attempt to its end; always comes to a report.
     /// - Throws: what keeps the report itself from being made: `EncodingError`, `FormatError`
-    package func run() async throws -> FinishedAttempt {
+    package func run() async throws -> KeptResult {
         pulse.expect("the attempt's start", within: ExecutorPulse.ownWork)
         // Awaited below; a task of its own, so that ending it leaves the finishing work alone.
         let work = Task { await self.perform() }
@@ -195,7 +197,7 @@ package actor AttemptExecution {
 
     // MARK: The end
 
-    private func finish() async throws -> FinishedAttempt {
+    private func finish() async throws -> KeptResult {
         recorder.beginPuttingAway()
         pulse.expect("the attempt's evidence", within: ExecutorPulse.ownWork)
         await endLeftApp()
@@ -218,9 +220,10 @@ package actor AttemptExecution {
         return try finished(preserved)
     }
 
-    private func finished(_ preserved: String?) throws -> FinishedAttempt {
+    private func finished(_ preserved: String?) throws -> KeptResult {
         let circumstances = FinishedAttempt.Circumstances(
             assignment: assignment,
+            key: settings.key,
             device: driver.facts,
             tools: driver.tools,
             steps: steps,

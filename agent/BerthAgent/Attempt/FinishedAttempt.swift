@@ -2,11 +2,9 @@ import BerthArchive
 import BerthCore
 import BerthSystem
 
-/// An ended attempt: the report, and the blobs of its evidence. Nothing in it holds the canary.
-package struct FinishedAttempt: Sendable {
-    package let report: AttemptReport
-    package let blobs: [Digest: [UInt8]]
-
+/// From the judgement of an attempt to what is kept of it: the signed report, and the blobs of its evidence. Nothing in it
+/// holds the canary.
+enum FinishedAttempt {
     /// What the steps and the judgement say, for the evidence.
     private struct Timeline: Encodable {
         let steps: [AttemptReport.Step]
@@ -17,6 +15,8 @@ package struct FinishedAttempt: Sendable {
     /// What a report says besides judgement and evidence.
     struct Circumstances {
         let assignment: Assignment
+        /// The agent's.
+        let key: SigningKey
         let device: DeviceFacts
         let tools: [String: String]
         let steps: [AttemptReport.Step]
@@ -36,13 +36,13 @@ package struct FinishedAttempt: Sendable {
     }
 
     /// Makes the report of a judged attempt.
-    /// - Throws: `EncodingError`, `FormatError`
+    /// - Throws: `EncodingError`, `FormatError`, `SigningKey.Failure`
     static func make(
         _ circumstances: Circumstances,
         evaluation: AttemptEvaluation,
         evidence: EvidenceCollector,
         preservedDevice: String?
-    ) throws -> FinishedAttempt {
+    ) throws -> KeptResult {
         var evidence = evidence
         let assignment = circumstances.assignment
         let (manifest, files, blobs) = try evidence.finish(attempt: assignment.attempt, epoch: assignment.epoch)
@@ -65,10 +65,11 @@ package struct FinishedAttempt: Sendable {
             preservedDevice: preservedDevice
         )
         // Whatever an app said and a cause repeats is masked in the report as it is in the evidence.
-        let bytes = try CanonicalJSON.encode(report)
-        let masked = evidence.mask(bytes, place: "report")
-        if masked == bytes { return FinishedAttempt(report: report, blobs: blobs) }
+        let signed = try AgentKey.sign(report, with: circumstances.key)
+        let text = try CanonicalJSON.encode(signed)
+        let masked = evidence.mask(text, place: "report")
+        if masked == text { return KeptResult(report: signed, text: text, blobs: blobs) }
         let safe = try CanonicalJSON.decode(AttemptReport.self, from: masked, document: "report")
-        return FinishedAttempt(report: safe, blobs: blobs)
+        return try KeptResult(report: try AgentKey.sign(safe, with: circumstances.key), blobs: blobs)
     }
 }

@@ -19,6 +19,8 @@ package final class KnownBuilds: Sendable {
     /// Where the builds lie.
     package let cache: BlobDirectory
     private let known = Mutex<(builds: [Digest: Known], order: [Digest])>(([:], []))
+    /// The files that tell of entitlements, of the last few paths.
+    private let told = Mutex<[(key: EntitlementEvidence.Key, files: [(path: String, bytes: [UInt8])])]>([])
 
     package init(_ cache: BlobDirectory) {
         self.cache = cache
@@ -46,5 +48,18 @@ package final class KnownBuilds: Sendable {
         let identity = try BundleSignature.read(manifest, executable: executable, in: cache)
         known.withLock { $0.builds[build.id]?.identities[executable] = identity }
         return identity
+    }
+
+    /// The files that tell of a path's entitlements: path to content.
+    /// - Throws: `EncodingError`
+    func files(_ evidence: EntitlementEvidence) throws -> [(path: String, bytes: [UInt8])] {
+        let key = evidence.key
+        if let files = told.withLock({ $0.first { $0.key == key }?.files }) { return files }
+        let files = try evidence.files()
+        told.withLock { told in
+            told.append((key, files))
+            if told.count > Self.limit { told.removeFirst() }
+        }
+        return files
     }
 }

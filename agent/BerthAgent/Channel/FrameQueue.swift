@@ -63,19 +63,24 @@ package final class FrameQueue: @unchecked Sendable {
         }
     }
 
-    /// The bytes to write next. Blocks; nil when the queue is finished and empty.
+    /// What goes out in one write unless a single frame is longer, in bytes: what comes meanwhile waits no longer for it
+    /// than for one chunk.
+    private static let writeSize = 64 << 10
+
+    /// The bytes to write next, of as many frames as go out at once. Blocks; nil when the queue is finished and empty.
     package func take() -> [UInt8]? {
         locked {
             isWriting = false
             condition.broadcast()
             while true {
-                if !control.isEmpty {
-                    let bytes = control.removeFirst()
-                    controlBytes -= bytes.count
-                    isWriting = true
-                    return bytes
+                var bytes = takeControl() ?? takeFromLane(atMost: .max)
+                while let taken = bytes?.count, taken < Self.writeSize,
+                    let more = takeControl(atMost: Self.writeSize - taken)
+                        ?? (control.isEmpty ? takeFromLane(atMost: Self.writeSize - taken) : nil)
+                {
+                    bytes? += more
                 }
-                if let bytes = takeFromLane() {
+                if bytes != nil {
                     isWriting = true
                     condition.broadcast()
                     return bytes
@@ -84,6 +89,13 @@ package final class FrameQueue: @unchecked Sendable {
                 condition.wait()
             }
         }
+    }
+
+    private func takeControl(atMost room: Int = .max) -> [UInt8]? {
+        guard let bytes = control.first, bytes.count <= room else { return nil }
+        control.removeFirst()
+        controlBytes -= bytes.count
+        return bytes
     }
 
     /// Takes no more frames; the writer still gets those that wait.
@@ -137,9 +149,9 @@ package final class FrameQueue: @unchecked Sendable {
         condition.broadcast()
     }
 
-    private func takeFromLane() -> [UInt8]? {
-        guard !turns.isEmpty else { return nil }
-        let lane = turns.removeFirst()
+    private func takeFromLane(atMost room: Int) -> [UInt8]? {
+        guard let lane = turns.first, lanes[lane]?.first.map({ $0.count <= room }) ?? true else { return nil }
+        turns.removeFirst()
         guard var frames = lanes.removeValue(forKey: lane), !frames.isEmpty else { return nil }
         let bytes = frames.removeFirst()
         laneBytes[lane, default: 0] -= bytes.count

@@ -13,7 +13,9 @@ package struct CanarySearch: Sendable {
         let forms = EncodedForm.all(of: canary.bytes)
         self.forms = forms
         longest = forms.map(\.longest).max() ?? 0
-        beginnings = (0..<256).map { byte in forms.contains { $0.beginnings[byte] } }
+        var beginnings = [Bool](repeating: false, count: 256)
+        for form in forms { for byte in form.beginnings { beginnings[Int(byte)] = true } }
+        self.beginnings = beginnings
     }
 
     /// Takes the next bytes.

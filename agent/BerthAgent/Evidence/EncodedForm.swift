@@ -2,53 +2,79 @@
 struct EncodedForm: Sendable {
     /// For messages, such as `base64`.
     let name: String
-    /// Per position the alternatives, none of them empty.
-    let positions: [[[UInt8]]]
+    /// What can stand at one position.
+    struct Position: Sendable {
+        /// None of them is empty.
+        let alternatives: [[UInt8]]
+        /// Length of the longest alternative in bytes.
+        let longest: Int
+
+        init(_ alternatives: [[UInt8]]) {
+            self.alternatives = alternatives
+            longest = alternatives.reduce(0) { max($0, $1.count) }
+        }
+    }
+
+    let positions: [Position]
     /// The longest stretch that the form can take, in bytes.
     let longest: Int
-    /// By byte, whether the form can begin with it.
-    let beginnings: [Bool]
 
-    private init(_ name: String, _ positions: [[[UInt8]]]) {
+    private init(_ name: String, _ positions: [Position]) {
         self.name = name
         self.positions = positions
-        longest = positions.reduce(0) { $0 + ($1.map(\.count).max() ?? 0) }
-        var beginnings = [Bool](repeating: false, count: 256)
-        for alternative in positions.first ?? [] { beginnings[Int(alternative[0])] = true }
-        self.beginnings = beginnings
+        longest = positions.reduce(0) { $0 + $1.longest }
     }
+
+    /// The bytes that the form can begin with.
+    var beginnings: [UInt8] { positions.first?.alternatives.map { $0[0] } ?? [] }
 
     /// The end of the longest occurrence that starts at `start`, or nil.
     func end(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
-        guard start < bytes.count, beginnings[Int(bytes[start])] else { return nil }
-        var places: Set<Int> = [start]
-        for alternatives in positions {
-            var next: Set<Int> = []
+        // Nearly every place falls out at its first or second position, before anything is taken down.
+        guard begins(in: bytes, at: start) else { return nil }
+        var places = [start]
+        var next: [Int] = []
+        for position in positions {
+            next.removeAll(keepingCapacity: true)
             for place in places {
-                for alternative in alternatives where place + alternative.count <= bytes.count {
-                    var matches = true
-                    for index in alternative.indices where bytes[place + index] != alternative[index] {
-                        matches = false
-                        break
-                    }
-                    if matches { next.insert(place + alternative.count) }
+                for alternative in position.alternatives where Self.stands(alternative, in: bytes, at: place) {
+                    let end = place + alternative.count
+                    if !next.contains(end) { next.append(end) }
                 }
             }
             if next.isEmpty { return nil }
-            places = next
+            swap(&places, &next)
         }
         return places.max()
+    }
+
+    private func begins(in bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+        guard positions.count > 1 else { return !positions.isEmpty }
+        return positions[0].alternatives.contains { first in
+            Self.stands(first, in: bytes, at: start)
+                && positions[1].alternatives.contains { Self.stands($0, in: bytes, at: start + first.count) }
+        }
+    }
+
+    private static func stands(_ wanted: [UInt8], in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
+        guard place + wanted.count <= bytes.count else { return false }
+        for index in wanted.indices where bytes[place + index] != wanted[index] { return false }
+        return true
     }
 
     /// All forms of a value that is searched for.
     static func all(of value: [UInt8]) -> [EncodedForm] {
         [
-            EncodedForm("plain or escaped", value.map(escapes)),
-            EncodedForm("hexadecimal", value.flatMap(hexadecimal)),
-            EncodedForm("UTF-16 LE", value.map { [[$0, 0]] }),
-            EncodedForm("UTF-16 BE", value.map { [[0, $0]] }),
+            EncodedForm("plain or escaped", value.map { escapes[Int($0)] }),
+            EncodedForm("hexadecimal", value.flatMap { hexadecimal[Int($0)] }),
+            EncodedForm("UTF-16 LE", value.map { Position([[$0, 0]]) }),
+            EncodedForm("UTF-16 BE", value.map { Position([[0, $0]]) }),
         ] + (0..<3).compactMap { base64(value, alignment: $0) }
     }
+
+    /// By byte; made once, since each attempt has a canary of its own.
+    private static let escapes = (0...UInt8.max).map { Position(escapes($0)) }
+    private static let hexadecimal = (0...UInt8.max).map { hexadecimal($0).map(Position.init) }
 
     /// A character as itself and as JSON, URLs and XML may write it, in any mixture.
     private static func escapes(_ byte: UInt8) -> [[UInt8]] {
@@ -76,14 +102,15 @@ struct EncodedForm: Sendable {
     /// standard and the URL-safe alphabet, with slash and plus escaped or not.
     private static func base64(_ value: [UInt8], alignment: Int) -> EncodedForm? {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        let bits = ([UInt8](repeating: 0, count: alignment) + value).flatMap { byte in
-            (0..<8).map { byte >> (7 - UInt8($0)) & 1 }
-        }
+        let shifted = [UInt8](repeating: 0, count: alignment) + value
         let first = (alignment * 8 + 5) / 6
-        let last = bits.count / 6
+        let last = shifted.count * 8 / 6
         guard first < last else { return nil }
         let positions = (first..<last).map { index -> [[UInt8]] in
-            let character = alphabet[Int(bits[(index * 6)..<(index * 6 + 6)].reduce(0) { $0 << 1 | $1 })]
+            // Six bits from two bytes, of which the second may be past the end and not needed.
+            let (byte, bit) = (index * 6).quotientAndRemainder(dividingBy: 8)
+            let pair = UInt16(shifted[byte]) << 8 | (byte + 1 < shifted.count ? UInt16(shifted[byte + 1]) : 0)
+            let character = alphabet[Int(pair >> UInt16(10 - bit) & 63)]
             switch character {
             case UInt8(ascii: "+"): return [[character], Array("-".utf8), Array("%2B".utf8), Array("%2b".utf8)]
             case UInt8(ascii: "/"):
@@ -91,7 +118,7 @@ struct EncodedForm: Sendable {
             default: return [[character]]
             }
         }
-        return EncodedForm("base64", positions)
+        return EncodedForm("base64", positions.map(Position.init))
     }
 
     private static func hex(_ byte: UInt8, upper: Bool) -> String {

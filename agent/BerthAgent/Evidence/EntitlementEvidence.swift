@@ -11,7 +11,17 @@ struct EntitlementEvidence: Sendable {
         var codesignDifference: String?
     }
 
+    /// What the files follow from: builds are immutable.
+    struct Key: Hashable {
+        fileprivate let ids: [BuildRole: Digest]
+        fileprivate let differences: [BuildRole: String]
+    }
+
     private var readings: [BuildRole: Reading] = [:]
+
+    var key: Key {
+        Key(ids: readings.mapValues(\.id), differences: readings.compactMapValues(\.codesignDifference))
+    }
 
     /// Whether a build has been read.
     func has(_ role: BuildRole) -> Bool { readings[role] != nil }

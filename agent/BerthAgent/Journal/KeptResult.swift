@@ -6,6 +6,8 @@ import BerthSystem
 /// and what its digest is, then the report, then the blobs.
 package struct KeptResult: Sendable, Equatable {
     package let report: AttemptReport
+    /// The report's canonical form.
+    package let text: [UInt8]
     /// The evidence files and their manifest.
     package let blobs: [Digest: [UInt8]]
 
@@ -29,8 +31,18 @@ package struct KeptResult: Sendable, Equatable {
     /// Longest first line, in bytes: a few thousand files of evidence.
     private static let headLimit = 1 << 20
 
-    package init(report: AttemptReport, blobs: [Digest: [UInt8]]) {
+    /// - Throws: `EncodingError`
+    package init(report: AttemptReport, blobs: [Digest: [UInt8]]) throws {
+        self.init(report: report, text: try CanonicalJSON.encode(report), blobs: blobs)
+    }
+
+    /// - Parameters:
+    ///   - report: says how the attempt ended.
+    ///   - text: the report's canonical form.
+    ///   - blobs: the evidence files and their manifest.
+    init(report: AttemptReport, text: [UInt8], blobs: [Digest: [UInt8]]) {
         self.report = report
+        self.text = text
         self.blobs = blobs
     }
 
@@ -41,7 +53,6 @@ package struct KeptResult: Sendable, Equatable {
     package var bytes: [UInt8] {
         get throws {
             let ordered = blobs.sorted { $0.key < $1.key }
-            let text = try CanonicalJSON.encode(report)
             let head = Head(
                 format: 2,
                 attempt: attempt,
@@ -64,7 +75,7 @@ package struct KeptResult: Sendable, Equatable {
             throw FormatError(document: document, problem: "it ends early")
         }
         if let damage = Self.damage(bytes, outline) { throw FormatError(document: document, problem: damage) }
-        let text = bytes[outline.parts[0].range]
+        text = Array(bytes[outline.parts[0].range])
         report = try CanonicalJSON.decode(AttemptReport.self, from: text, document: document)
         blobs = Dictionary(
             outline.parts.dropFirst().map { ($0.reference.digest, Array(bytes[$0.range])) },

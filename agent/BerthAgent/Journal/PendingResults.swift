@@ -42,11 +42,11 @@ package final class PendingResults: Sendable {
         try contents.withLock { contents in _ = try file(&contents, wanted: nil) }
     }
 
-    /// Keeps a report with its blobs, the evidence files and their manifest: all of it in one step, with one wait for the
-    /// disk, in place of an earlier report of the attempt. Blocks.
+    /// Keeps a report with the evidence files and their manifest: all of it in one step, with one wait for the disk, in
+    /// place of an earlier report of the attempt. Blocks.
     /// - Throws: `SystemError`; an earlier report of the attempt then still stands.
-    package func keep(_ report: AttemptReport, blobs: [Digest: [UInt8]]) throws {
-        try contents.withLock { try keep(KeptResult(report: report, blobs: blobs), &$0) }
+    package func keep(_ result: KeptResult) throws {
+        try contents.withLock { try keep(result, &$0) }
     }
 
     private func keep(_ result: KeptResult, _ contents: inout Contents) throws {
@@ -62,8 +62,7 @@ package final class PendingResults: Sendable {
     }
 
     /// Holds a report that the disk does not take, until it is written or forgotten.
-    package func hold(_ report: AttemptReport, blobs: [Digest: [UInt8]]) {
-        let result = KeptResult(report: report, blobs: blobs)
+    package func hold(_ result: KeptResult) {
         contents.withLock { $0.held[result.attempt] = result }
     }
 

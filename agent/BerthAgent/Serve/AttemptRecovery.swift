@@ -31,7 +31,7 @@ enum AttemptRecovery {
                 let device = try await driver.settle(assignment, device: nil, ending: .agentDied)
                 let folder = "\(workFolder)/\(assignment.attempt)"
                 let finished = try report(assignment, parts, folder: folder, preservedDevice: device)
-                try parts.results.keep(try AgentKey.sign(finished.report, with: parts.key), blobs: finished.blobs)
+                try parts.results.keep(finished)
                 try journal.append(.result(reference, finished.report.outcome))
                 log.notice("the agent died during an attempt", ["attempt": assignment.attempt])
             }
@@ -58,7 +58,7 @@ enum AttemptRecovery {
         _ parts: SlotAgent.Parts,
         folder: String,
         preservedDevice: String?
-    ) throws -> FinishedAttempt {
+    ) throws -> KeptResult {
         guard let canary = Canary(nonce: assignment.nonce) else {
             throw FormatError(document: "journal", place: "nonce", problem: "it has not 32 hexadecimal digits")
         }
@@ -77,6 +77,7 @@ enum AttemptRecovery {
         try FinishedAttempt.judge(&evaluation, &evidence, steps: [])
         let circumstances = FinishedAttempt.Circumstances(
             assignment: assignment,
+            key: parts.execution.key,
             device: parts.execution.driver.facts,
             tools: parts.execution.driver.tools,
             steps: [],

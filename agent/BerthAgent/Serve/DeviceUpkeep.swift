@@ -6,7 +6,8 @@ import BerthSystem
 /// Its blocking work has a thread of its own.
 package actor DeviceUpkeep {
     private static let log = Log(component: "upkeep")
-    private static let interval: Duration = .milliseconds(250)
+    /// How often the device is looked after.
+    static let interval: Duration = .milliseconds(250)
 
     private let executor: BlockingExecutor
     private let agent: SlotAgent
@@ -31,6 +32,7 @@ package actor DeviceUpkeep {
             // While an attempt runs its own next record is soon enough.
             if agent.isIdle { agent.settleJournal() }
             agent.tellKeeping()
+            agent.tellProgress()
             try? await Task.sleep(for: Self.interval)
         }
     }

@@ -91,7 +91,7 @@ final class ResultSender: @unchecked Sendable {
                 offset += part.count
             } while offset < bytes.count
         }
-        return queue.put(try HostMessage.result(result.report).frame(route: slot), lane: Self.lane)
+        return queue.put(HostMessage.resultFrame(result.text, route: slot), lane: Self.lane)
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {

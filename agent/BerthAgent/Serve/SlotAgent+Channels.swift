@@ -118,7 +118,7 @@ extension SlotAgent {
             slot: parts.slot,
             agentVersion: BerthVersion.text,
             device: driver.facts,
-            key: Hex.encode(parts.key.publicBytes),
+            key: Hex.encode(parts.execution.key.publicBytes),
             highestEpoch: parts.journal.state.highestEpoch,
             features: parts.features,
             tools: driver.tools,

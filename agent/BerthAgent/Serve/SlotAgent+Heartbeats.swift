@@ -29,6 +29,27 @@ extension SlotAgent {
         }
     }
 
+    /// Tells of a step: at once, or with the next look at the device when steps follow each other so fast that nobody could
+    /// read of each.
+    func tell(_ progress: BerthCore.Progress) {
+        let isDue = state.withLock { state in
+            let isDue = state.progress.said.map { ContinuousClock.now - $0 >= DeviceUpkeep.interval } ?? true
+            state.progress = isDue ? (nil, .now) : (progress, state.progress.said)
+            return isDue
+        }
+        if isDue { send(.progress(progress)) }
+    }
+
+    /// Tells of the step that has not been told of, if its attempt is still under way.
+    func tellProgress() {
+        let unsaid = state.withLock { state -> BerthCore.Progress? in
+            guard let unsaid = state.progress.unsaid else { return nil }
+            state.progress = (nil, .now)
+            return state.running?.reference.attempt == unsaid.attempt ? unsaid : nil
+        }
+        if let unsaid { send(.progress(unsaid)) }
+    }
+
     /// Sends a heartbeat, with what the agent keeps if that is news to the other side.
     func tick() {
         let now = ContinuousClock.now

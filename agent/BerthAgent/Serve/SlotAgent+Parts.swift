@@ -32,13 +32,13 @@ extension SlotAgent.Parts {
             execution: AttemptExecution.Settings(
                 driver: driver,
                 builds: builds,
+                key: try AgentKey.load(state: places.state),
                 bundles: LaidOutBuilds(folder: places.state + "/bundles", builds: builds),
                 state: state,
                 workFolder: Self.workFolder(places.state),
                 statusTimeout: statusTimeout
             ),
             features: driver.features,
-            key: try AgentKey.load(state: places.state),
             places: places,
             hooks: hooks,
             manualWork: ManualWork(lock: lock, slot: places.slot, state: places.state)

@@ -12,22 +12,20 @@ extension SlotAgent {
     /// Puts an attempt's signed report and its evidence on disk. For a device that is kept this is done while the device
     /// still is as the attempt left it: a start after the agent's death finds the report.
     /// - Throws: `SystemError`, `SigningKey.Failure`, `EncodingError`
-    func write(_ finished: FinishedAttempt) async throws {
-        let parts = parts
-        try await Threads.run(name: "keep result") {
-            try parts.results.keep(try AgentKey.sign(finished.report, with: parts.key), blobs: finished.blobs)
-        }
+    func write(_ result: KeptResult) async throws {
+        let results = parts.results
+        try await Threads.run(name: "keep result") { try results.keep(result) }
     }
 
     /// Keeps a result, journals it, frees the slot and begins to send it. While the disk does not take it the attempt
     /// stays the slot's, and the result is sent from memory: it is over when either the disk or the coordinator has it.
     /// - Throws: `SigningKey.Failure`, `EncodingError`, `DiskTrouble` when the agent ends before that
-    func keep(_ finished: FinishedAttempt) async throws {
-        let report = try AgentKey.sign(finished.report, with: parts.key)
+    func keep(_ result: KeptResult) async throws {
+        let report = result.report
         let reference = AttemptReference(attempt: report.attempt, epoch: report.epoch)
         let trouble = try await Threads.run(name: "keep result") { [self] () -> DiskTrouble? in
             do {
-                try parts.results.keep(report, blobs: finished.blobs)
+                try parts.results.keep(result)
             } catch let error as SystemError {
                 let trouble = DiskTrouble(error)
                 Self.log.error(
@@ -35,7 +33,7 @@ extension SlotAgent {
                     ["attempt": report.attempt, "outcome": report.outcome.rawValue, "cause": "\(trouble)"]
                 )
                 parts.state.note(error)
-                parts.results.hold(report, blobs: finished.blobs)
+                parts.results.hold(result)
                 return trouble
             }
             // A start that does not find this record finds the result. Only of a kept device people may decide meanwhile.

@@ -16,8 +16,6 @@ package final class SlotAgent: Sendable {
         package let state: StateFolder
         package let execution: AttemptExecution.Settings
         package let features: [String]
-        /// Signs reports.
-        package let key: SigningKey
         package let places: SlotPlaces
         package let hooks: HarnessHooks
         let manualWork: ManualWork
@@ -54,6 +52,8 @@ package final class SlotAgent: Sendable {
         /// What was declined last, and why: the coordinator gives such an attempt up, so a second copy that was under way
         /// when it was declined must not be taken.
         var declined: [(reference: AttemptReference, cause: OutcomeCause)] = []
+        /// The step that the other side does not know of yet, and when it was told of one last.
+        var progress: (unsaid: BerthCore.Progress?, said: ContinuousClock.Instant?)
         /// Operators' orders that wait to be followed.
         var releases: [DeviceRelease] = []
     }
@@ -196,7 +196,7 @@ package final class SlotAgent: Sendable {
             control: control,
             endIfOverdue: { self.endIfOverdue(at: .now) },
             secure: { try await self.write($0) },
-            progress: { self.send(.progress($0)) }
+            progress: { self.tell($0) }
         )
         state.withLock { state in
             state.lease.begin(reference, at: .now)

@@ -9,6 +9,8 @@ package final class StateFolder: Sendable {
         /// A write that has failed, until one succeeds.
         var trouble: DiskTrouble?
         var nextTry = ContinuousClock.now
+        /// When all folders were looked at last and found well, and which lie on file systems of their own.
+        var looked: (ContinuousClock.Instant, mounts: [String])?
         /// When the folder took something last.
         var written: ContinuousClock.Instant?
     }
@@ -17,6 +19,8 @@ package final class StateFolder: Sendable {
     package static let minimum: Int64 = 32 << 20
     /// How long after a write that failed another is tried.
     private static let pause: Duration = .seconds(1)
+    /// For how long a look at all folders holds.
+    private static let thoroughness: Duration = .milliseconds(250)
     private static let log = Log(component: "state")
 
     /// Where it lies.
@@ -44,8 +48,8 @@ package final class StateFolder: Sendable {
 
     /// Why the folder takes nothing more at present, or nil. Blocks for as long as a small file takes.
     package func trouble() -> DiskTrouble? {
-        if let trouble = Self.look(path) { return trouble }
-        return state.withLock { state in
+        state.withLock { state in
+            if let trouble = look(&state) { return trouble }
             guard let trouble = state.trouble ?? (journal.isStuck ? DiskTrouble(Behind(path: journal.path)) : nil)
             else { return nil }
             guard ContinuousClock.now >= state.nextTry else { return trouble }
@@ -62,6 +66,17 @@ package final class StateFolder: Sendable {
             }
             return state.trouble
         }
+    }
+
+    /// Looks at the folders, at most four times a second at all of them, and in between at their room: an attempt asks
+    /// before each of its steps.
+    private func look(_ state: inout State) -> DiskTrouble? {
+        if let (time, mounts) = state.looked, ContinuousClock.now - time < Self.thoroughness {
+            return Self.refusal(path) ?? mounts.lazy.compactMap { Self.shortage($0) }.first
+        }
+        let (trouble, mounts) = Self.lookThoroughly(path)
+        state.looked = trouble == nil ? (.now, mounts) : nil
+        return trouble
     }
 
     /// Writes something, to see whether the folder takes it, unless it did within the last second: where attempts are short,
@@ -103,24 +118,35 @@ package final class StateFolder: Sendable {
 
     /// Looks at the folders of a slot's state without writing.
     /// - Returns: why one of them takes nothing, or nil. What is not there is passed over.
-    package static func look(_ path: String) -> DiskTrouble? {
+    package static func look(_ path: String) -> DiskTrouble? { lookThoroughly(path).trouble }
+
+    /// Likewise, with those of the folders that lie on file systems of their own.
+    private static func lookThoroughly(_ path: String) -> (trouble: DiskTrouble?, mounts: [String]) {
         for place in ["", "/results", "/preserved", "/work", "/bundles", "/devices", "/journal"].map({ path + $0 }) {
-            if access(place, W_OK) != 0, errno != ENOENT {
-                return DiskTrouble(SystemError(operation: "write", path: place))
-            }
+            if let trouble = refusal(place) { return (trouble, []) }
         }
         // A folder may be a mount of its own.
         var seen: Set<dev_t> = []
+        var mounts: [String] = []
         for place in [path, path + "/results", path + "/work", path + "/bundles", path + "/devices"] {
             var status = stat()
             guard stat(place, &status) == 0, seen.insert(status.st_dev).inserted else { continue }
-            let room = DiskRoom(at: place)
-            if room.free < minimum { return DiskTrouble(free: room.free, of: minimum, at: place) }
-            if room.hasNoNamesLeft {
-                return DiskTrouble(SystemError(operation: "make a file", path: place, code: ENOSPC))
-            }
+            mounts.append(place)
+            if let trouble = shortage(place) { return (trouble, mounts) }
         }
-        return nil
+        return (nil, mounts)
+    }
+
+    private static func refusal(_ place: String) -> DiskTrouble? {
+        guard access(place, W_OK) != 0, errno != ENOENT else { return nil }
+        return DiskTrouble(SystemError(operation: "write", path: place))
+    }
+
+    private static func shortage(_ place: String) -> DiskTrouble? {
+        let room = DiskRoom(at: place)
+        if room.free < minimum { return DiskTrouble(free: room.free, of: minimum, at: place) }
+        guard room.hasNoNamesLeft else { return nil }
+        return DiskTrouble(SystemError(operation: "make a file", path: place, code: ENOSPC))
     }
 
     /// Makes the folder, and makes sure that it can be written.

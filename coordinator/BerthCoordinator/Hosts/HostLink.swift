@@ -34,6 +34,8 @@ actor HostLink {
     private var inboxes: [String: SlotInbox] = [:]
     private var budget = LinkBudget()
     private var transfers: BlobTransfers?
+    /// Whose evidence came last in the bytes at hand: the farm need not hear of each piece that came at once.
+    private var heard: String?
     /// The builds that the host has, as it has said during this connection.
     private var provided: Set<Digest> = []
     private var schedule = ReconnectSchedule()
@@ -171,6 +173,7 @@ actor HostLink {
         var decoder = FrameDecoder(expectsPreamble: true)
         while let bytes = try await channel.next() {
             decoder.feed(bytes)
+            heard = nil
             while let frame = try decoder.next() {
                 try await handle(frame)
             }
@@ -186,7 +189,10 @@ actor HostLink {
             guard let chunk = Chunk(payload: frame.payload) else {
                 throw HostLinkError.misrouted(host: host.name, route: frame.route, problem: "the chunk has no header")
             }
-            await farm.hearEvidence(slot: frame.route, from: self)
+            if heard != frame.route {
+                heard = frame.route
+                await farm.hearEvidence(slot: frame.route, from: self)
+            }
             try await queue(.chunk(chunk), frame)
         case .control:
             let message = try HostMessage.parse(frame.payload)
