@@ -80,7 +80,7 @@ struct WorkQueueTests {
         var size = GroupSize()
         #expect(size.limit == 128)
         for _ in 0..<50 { size.learn(10, working: .microseconds(750), committing: .microseconds(300)) }
-        #expect(size.limit == 16)
+        #expect(size.limit == 8)
         for _ in 0..<50 { size.learn(16, working: .microseconds(1200), committing: .microseconds(3000)) }
         #expect((60...90).contains(size.limit), "\(size.limit)")
         for _ in 0..<50 { size.learn(64, working: .microseconds(4800), committing: .milliseconds(20)) }

@@ -2,7 +2,7 @@
 /// share. On a fast disk that is few, and nobody waits for many others; on a slow one it is many.
 struct GroupSize {
     /// Never fewer nor more.
-    static let range = 16...128
+    static let range = 8...128
     /// How much a transaction counts among those before it.
     private static let weight = 0.1
 

@@ -1,5 +1,5 @@
 /// Which database's SQL a statement is for, as far as it matters.
-enum StoreDialect: Sendable {
+package enum StoreDialect: Sendable {
     case sqlite
     case postgres
 

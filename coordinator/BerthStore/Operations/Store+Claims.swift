@@ -6,8 +6,8 @@ extension Store {
     ///
     /// A slot that an open attempt holds gets that one again, so a repeated claim does no harm. Of the runs whose
     /// requirements the slot satisfies, those go first that `SchedulingOrder` says. A run whose last attempt was on the
-    /// same host comes only when there is no other. A new attempt gets `nonce` (32 hexadecimal digits) and `timeout`
-    /// (milliseconds).
+    /// same host comes only when there is no other among the first `lookahead` of its lane. A new attempt gets `nonce`
+    /// (32 hexadecimal digits) and `timeout` (milliseconds).
     ///
     /// - Returns: nil when no run is waiting for such a slot.
     /// - Throws: `StoreError.unknownSlot`
@@ -64,6 +64,12 @@ extension Store {
         let submitter: String
         /// Their number.
         let pins: Int64
+
+        init(_ number: Int64, _ lane: WaitingLane, pins: Int64) {
+            run = RunRecord(number: number, state: .init(run: .queued))
+            submitter = lane.submitter
+            self.pins = pins
+        }
     }
 
     private static func nextRun(
@@ -77,6 +83,7 @@ extension Store {
         let limits = slot.mayLimitsApply ? try usedLimitsForClaim(connection) : []
         var eligible: [WaitingLane] = []
         var admitted: [Int64: [String]] = [:]
+        var oldest: [Int64: (host: String?, pins: Int64)] = [:]
         for row in rows {
             let requirement = try requirement(row, connection.documents)
             let lane = try waitingLane(row)
@@ -89,19 +96,22 @@ extension Store {
             guard Eligibility.obstacles(run, standing).isEmpty else { continue }
             eligible.append(lane)
             admitted[lane.number] = Eligibility.admittedBatches(run, standing)
+            oldest[lane.number] = (try row.optionalText("last_host"), try row.integer("pins"))
         }
         let ordered = SchedulingOrder.ordered(eligible, now: now)
         // First come runs whose last attempt was elsewhere; the slot's own host gets them back only if nothing else waits.
         for avoided in [slot.host, ""] {
             for lane in ordered {
+                // Where nobody else writes, the oldest run is still there.
+                if connection.dialect == .sqlite, admitted[lane.number] == nil, let first = oldest[lane.number],
+                    first.host == nil || first.host != avoided
+                {
+                    return NextRun(lane.oldestRun, lane, pins: first.pins)
+                }
                 let run = try nextInLane(lane.number, of: admitted[lane.number], avoiding: avoided, connection)
                 guard let run else { continue }
                 let pins = try connection.firstRow("SELECT pins FROM run WHERE number = ?", [.integer(run)])
-                return NextRun(
-                    run: RunRecord(number: run, state: .init(run: .queued)),
-                    submitter: lane.submitter,
-                    pins: try pins?.integer(0) ?? 0
-                )
+                return NextRun(run, lane, pins: try pins?.integer(0) ?? 0)
             }
         }
         return nil
@@ -115,7 +125,8 @@ extension Store {
     ) throws -> Int64? {
         let locking = " " + connection.dialect.skipLocked
         guard let batches else {
-            return try connection.firstRow(nextInLaneQuery + locking, [.integer(lane), .text(host)])?.integer(0)
+            let query = nextInLaneQuery(connection.dialect) + locking
+            return try connection.firstRow(query, [.integer(lane), .text(host)])?.integer(0)
         }
         for batch in batches.compactMap(RecordID.batch.number) {
             let row = try connection.firstRow(
@@ -130,7 +141,7 @@ extension Store {
     /// The lanes of a slot in which runs wait, each with its oldest run: one seek a lane.
     package static let lanesQuery = """
         SELECT lane.number, lane.submitter, lane.priority, coalesce(share.served, 0) AS served,
-            oldest.number AS oldest, oldest.submitted_at,
+            oldest.number AS oldest, oldest.submitted_at, oldest.last_host, oldest.pins,
             class.platform, class.os_version, class.os_build, class.features, class.labels
         FROM slot_class JOIN lane ON lane.class = slot_class.class AND lane.waiting > 0
         JOIN requirement_class AS class ON class.number = lane.class
@@ -141,10 +152,32 @@ extension Store {
         WHERE slot_class.slot = ?
         """
 
-    /// The oldest run of a lane whose last attempt was not on a host: one seek, as long as few runs come back.
-    package static let nextInLaneQuery = """
+    /// How many runs of a lane are looked at for one whose last attempt was elsewhere. Where most come back to the same
+    /// host, as in a farm of one, they would all be passed over by each claim.
+    package static let lookahead = 100
+
+    /// The oldest run of a lane whose last attempt was not on a host, if the first few have one: one seek, and a step for
+    /// each that is passed over.
+    package static func nextInLaneQuery(_ dialect: StoreDialect) -> String {
+        switch dialect {
+        case .sqlite: nextInLane
+        case .postgres: nextInSharedLane
+        }
+    }
+
+    private static let nextInLane = """
+        SELECT number FROM (
+            SELECT number, last_host FROM run WHERE lane = ? AND state = 'queued' ORDER BY number LIMIT \(lookahead))
+        WHERE last_host IS NULL OR last_host <> ? LIMIT 1
+        """
+
+    /// The same where the row is to be locked, which a query of its own does not allow.
+    private static let nextInSharedLane = """
         SELECT number FROM run
-        WHERE lane = ? AND state = 'queued' AND (last_host IS NULL OR last_host <> ?) ORDER BY number LIMIT 1
+        WHERE lane = ?1 AND state = 'queued' AND (last_host IS NULL OR last_host <> ?2)
+            AND number < ALL (
+                SELECT number FROM run WHERE lane = ?1 AND state = 'queued' ORDER BY number LIMIT 1 OFFSET \(lookahead))
+        ORDER BY number LIMIT 1
         """
 
     /// The same among the runs of a batch. These were numbered one after the other, so the queue is read from the first
