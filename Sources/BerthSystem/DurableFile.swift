@@ -30,9 +30,15 @@ package enum DurableFile {
     /// Makes the directory entry of a path durable.
     /// - Throws: `SystemError`
     package static func synchronizeFolder(of path: String) throws {
-        let folder = (path as NSString).deletingLastPathComponent
+        let folder = folder(of: path)
         let descriptor = try FileDescriptor(path: folder.isEmpty ? "." : folder, flags: O_RDONLY | O_DIRECTORY)
         try LossyDisk.synchronizing(folder: folder) { try descriptor.synchronize() }
+    }
+
+    /// The folder that a path names something in; empty where the path has none.
+    static func folder(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// The whole content of a file.
@@ -46,7 +52,8 @@ package enum DurableFile {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(status.st_size))
         while true {
-            let part = try file.read(upTo: 1 << 16)
+            // One more than there should be, so that a file of one piece takes two reads.
+            let part = try file.read(upTo: min(max(Int(status.st_size) - bytes.count, 0) + 1, FileDescriptor.pieceSize))
             if part.isEmpty { return bytes }
             bytes += part
             guard bytes.count <= limit else { throw SystemError(operation: "read", path: path, code: EFBIG) }
@@ -71,7 +78,7 @@ package enum DurableFile {
             if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return }
             throw SystemError(operation: "make the folder", path: path, code: ENOTDIR)
         }
-        let parent = (path as NSString).deletingLastPathComponent
+        let parent = folder(of: path)
         guard code == ENOENT, !parent.isEmpty, parent != path else {
             throw SystemError(operation: "make the folder", path: path, code: code)
         }

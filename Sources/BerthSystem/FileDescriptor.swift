@@ -4,6 +4,10 @@ import Synchronization
 
 /// An owned file descriptor, closed when the last reference goes.
 package final class FileDescriptor: Sendable {
+    /// How much of a stream is read at once, in bytes: allocators give blocks of 64 KiB and more back to the system, and tidy
+    /// up, each time that one is freed.
+    package static let pieceSize = 32 << 10
+
     /// The descriptor's number; valid for as long as this object lives, or until `close()`.
     package let number: Int32
     private let isClosed = Atomic(false)
@@ -59,8 +63,7 @@ package final class FileDescriptor: Sendable {
     /// Writes all bytes. Blocks.
     /// - Throws: `SystemError`
     package func write(_ bytes: some Collection<UInt8>) throws {
-        let whole = ContiguousArray(bytes)
-        try whole.withUnsafeBytes { buffer in
+        try withContiguousBytes(of: bytes) { buffer in
             var written = 0
             while written < buffer.count {
                 written += try retryingInterrupts("write") {
@@ -75,4 +78,13 @@ package final class FileDescriptor: Sendable {
     package func synchronize() throws {
         try retryingInterrupts("fsync") { fsync(number) }
     }
+}
+
+/// Calls `body` with the bytes in one piece, copied only where they do not lie in one.
+func withContiguousBytes<Bytes: Collection<UInt8>>(
+    of bytes: Bytes,
+    _ body: (UnsafeRawBufferPointer) throws -> Void
+) rethrows {
+    let isDone: Void? = try bytes.withContiguousStorageIfAvailable { try body(UnsafeRawBufferPointer($0)) }
+    if isDone == nil { try ContiguousArray(bytes).withUnsafeBytes(body) }
 }

@@ -90,7 +90,7 @@ package final class LossyDisk: Sendable {
         try disk.note(.folderSynced(path, before: mark))
     }
 
-    static func folder(of path: String) -> String { (path as NSString).deletingLastPathComponent }
+    static func folder(of path: String) -> String { DurableFile.folder(of: path) }
 
     // MARK: Changes, before they are made
 

@@ -19,7 +19,7 @@ package final class OutputCollector: Sendable {
 
     /// Reads until the end. Blocks.
     package func drain(_ descriptor: FileDescriptor) {
-        while let part = try? descriptor.read(upTo: 1 << 16), !part.isEmpty {
+        while let part = try? descriptor.read(upTo: FileDescriptor.pieceSize), !part.isEmpty {
             state.withLock { state in
                 let room = limit - state.bytes.count
                 state.bytes += part.prefix(max(room, 0))

@@ -55,8 +55,7 @@ package final class SocketConnection: Sendable {
     /// Writes all bytes; never raises SIGPIPE. Blocks.
     /// - Throws: `SystemError`
     package func write(_ bytes: some Collection<UInt8>) throws {
-        let whole = ContiguousArray(bytes)
-        try whole.withUnsafeBytes { buffer in
+        try withContiguousBytes(of: bytes) { buffer in
             var written = 0
             while written < buffer.count {
                 written += try retryingInterrupts("write to a socket") {

@@ -3,11 +3,16 @@ import Foundation
 /// The one byte form of a document that is hashed or signed: sorted keys, no white space, slashes not escaped,
 /// absent values left out.
 package enum CanonicalJSON {
-    /// - Throws: `EncodingError` when a value cannot be written as JSON.
-    package static func encode(_ value: some Encodable) throws -> [UInt8] {
+    private static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return [UInt8](try encoder.encode(value))
+        return encoder
+    }()
+    private static let decoder = JSONDecoder()
+
+    /// - Throws: `EncodingError` when a value cannot be written as JSON.
+    package static func encode(_ value: some Encodable) throws -> [UInt8] {
+        [UInt8](try encoder.encode(value))
     }
 
     /// Reads a document; what is wrong with it is told in words.
@@ -18,7 +23,7 @@ package enum CanonicalJSON {
         document: String
     ) throws(FormatError) -> Value {
         do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try decoder.decode(type, from: Data(bytes))
         } catch {
             throw FormatError(document: document, error: error)
         }

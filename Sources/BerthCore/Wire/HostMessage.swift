@@ -36,6 +36,7 @@ package enum HostMessage: TypedMessage {
     /// - Parameters:
     ///   - report: a JSON object.
     ///   - route: the slot.
+    /// - Returns: the same message as that of the report.
     package static func resultFrame(_ report: [UInt8], route: String) -> Frame {
         Frame(type: .control, route: route, payload: Array(#"{"type":"\#(resultType)","#.utf8) + report.dropFirst())
     }

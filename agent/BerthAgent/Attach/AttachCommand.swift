@@ -59,7 +59,7 @@ package enum AttachCommand {
         var decoder = FrameDecoder(expectsPreamble: true)
         do {
             while true {
-                let bytes = try input.read(upTo: 1 << 16)
+                let bytes = try input.read(upTo: FileDescriptor.pieceSize)
                 if bytes.isEmpty { return }
                 decoder.feed(bytes)
                 while let frame = try decoder.next() {

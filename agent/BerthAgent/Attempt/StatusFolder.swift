@@ -26,7 +26,7 @@ struct StatusFolder {
             guard status.st_mode & S_IFMT == S_IFREG else { return .unusable("it is no regular file") }
             var bytes: [UInt8] = []
             while bytes.count <= StatusFile.sizeLimit {
-                let part = try file.read(upTo: 1 << 16)
+                let part = try file.read(upTo: FileDescriptor.pieceSize)
                 if part.isEmpty { return .file(bytes) }
                 bytes += part
             }

@@ -57,7 +57,7 @@ package final class FrameSocket: Sendable {
         var decoder = FrameDecoder(expectsPreamble: false)
         do {
             while true {
-                let bytes = try connection.read(upTo: 1 << 16)
+                let bytes = try connection.read(upTo: FileDescriptor.pieceSize)
                 if bytes.isEmpty { return nil }
                 decoder.feed(bytes)
                 while let frame = try decoder.next() {

@@ -42,8 +42,11 @@ package struct DeviceTool: Sendable {
         self.journal = journal
         self.recorder = recorder
         self.pulse = pulse
-        environment = Self.cleanEnvironment(ProcessInfo.processInfo.environment)
+        environment = Self.inherited
     }
+
+    /// What the tool inherits, as it was when the agent started.
+    private static let inherited = cleanEnvironment(ProcessInfo.processInfo.environment)
 
     /// The same tool, noting its calls for an attempt.
     package func recording(_ recorder: CallRecorder, pulse: ExecutorPulse) -> DeviceTool {

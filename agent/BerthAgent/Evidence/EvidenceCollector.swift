@@ -40,7 +40,7 @@ package struct EvidenceCollector: Sendable {
         do {
             let descriptor = try FileDescriptor(path: file, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             while true {
-                let part = try descriptor.read(upTo: 1 << 18)
+                let part = try descriptor.read(upTo: FileDescriptor.pieceSize)
                 if part.isEmpty { break }
                 kept.add(search.feed(part))
             }

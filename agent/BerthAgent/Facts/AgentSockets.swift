@@ -52,7 +52,7 @@ final class AgentSockets: Sendable {
             try connection.write(try CoordinatorMessage.hello(.ofNoVersion).frame(route: slot).bytes)
             var decoder = FrameDecoder(expectsPreamble: false)
             while true {
-                let bytes = try connection.read(upTo: 1 << 16)
+                let bytes = try connection.read(upTo: FileDescriptor.pieceSize)
                 if bytes.isEmpty {
                     return AgentFacts(slot: slot, problem: "it closed the connection without a word", versions: nil)
                 }
