@@ -26,11 +26,14 @@ final class LightAgents: Sendable {
     /// - Throws: `SystemError`, `AgentFailure`, `JournalError`
     func start(_ names: [String], host: String, tool: String) throws {
         let cache = try BlobDirectory(path: "\(host)/cache")
-        for name in names {
+        // The locks first, as an agent alone has its own: what a tool inherits has a low number, and what lies below it is
+        // closed one by one.
+        let locks = try names.map { name in
+            try DurableFile.makeFolder("\(host)/slots/\(name)")
+            return try DeviceLock.acquire(path: "\(host)/slots/\(name)/device.lock", slot: name, leftovers: [])
+        }
+        for (name, lock) in zip(names, locks) {
             let state = "\(host)/slots/\(name)"
-            try DurableFile.makeFolder(state)
-            let lockPath = "\(state)/device.lock"
-            let lock = try DeviceLock.acquire(path: lockPath, slot: name, leftovers: [])
             let journal = try Journal(path: "\(state)/journal")
             let driver = LightDriver(
                 facts: DeviceFacts(identity: "device-\(name)", platform: .linuxSimulated, model: "Light", os: Self.os),
@@ -44,7 +47,7 @@ final class LightAgents: Sendable {
                 agent: "berth-bench",
                 state: state,
                 xcrun: tool,
-                lock: lockPath
+                lock: "\(state)/device.lock"
             )
             let agent = SlotAgent(
                 try SlotAgent.Parts(
