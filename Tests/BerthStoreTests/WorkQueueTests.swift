@@ -82,7 +82,7 @@ struct WorkQueueTests {
         for _ in 0..<50 { size.learn(10, working: .microseconds(750), committing: .microseconds(300)) }
         #expect(size.limit == 8)
         for _ in 0..<50 { size.learn(16, working: .microseconds(1200), committing: .microseconds(3000)) }
-        #expect((60...90).contains(size.limit), "\(size.limit)")
+        #expect((30...50).contains(size.limit), "\(size.limit)")
         for _ in 0..<50 { size.learn(64, working: .microseconds(4800), committing: .milliseconds(20)) }
         #expect(size.limit == 128)
     }

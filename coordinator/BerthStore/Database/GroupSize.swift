@@ -1,4 +1,4 @@
-/// How many operations share a transaction: so many that their work takes about twice as long as the commit that they
+/// How many operations share a transaction: so many that their work takes about as long as the commit that they
 /// share. On a fast disk that is few, and nobody waits for many others; on a slow one it is many.
 struct GroupSize {
     /// Never fewer nor more.
@@ -13,7 +13,7 @@ struct GroupSize {
     /// The most that the next transaction is to have.
     var limit: Int {
         guard let work, let commit, work > 0 else { return Self.range.upperBound }
-        return min(max(Int(min(2 * commit / work, 1000)), Self.range.lowerBound), Self.range.upperBound)
+        return min(max(Int(min(commit / work, 1000)), Self.range.lowerBound), Self.range.upperBound)
     }
 
     /// Learns from a transaction.
