@@ -2,7 +2,7 @@ import CBerthSystem
 import Foundation
 import Synchronization
 
-/// A file that only grows; each append is on disk when it returns.
+/// A file that only grows; an append is on disk when it returns, unless it is left to the next one.
 package final class AppendFile: Sendable {
     /// For the fault harness alone: appends do not wait for the disk.
     package static let skipsSync = Atomic(false)
@@ -34,8 +34,11 @@ package final class AppendFile: Sendable {
 
     /// Writes the bytes at the end and waits for the disk. When that fails the file is cut back to where it ended; if
     /// that fails too, nothing is appended before it has succeeded. Blocks.
+    /// - Parameters:
+    ///   - bytes: go to the end.
+    ///   - waits: false for what a crash of the process leaves standing, and a power cut may take.
     /// - Throws: `SystemError`; the bytes then do not count.
-    package func append(_ bytes: some Collection<UInt8>) throws {
+    package func append(_ bytes: some Collection<UInt8>, waits: Bool = true) throws {
         try named {
             try end.withLock { end in
                 try mend(&end)
@@ -43,7 +46,7 @@ package final class AppendFile: Sendable {
                 end.isTorn = true
                 do {
                     try file.write(bytes)
-                    if !Self.skipsSync.load(ordering: .relaxed) {
+                    if waits, !Self.skipsSync.load(ordering: .relaxed) {
                         try LossyDisk.synchronizing(file: path) { try file.synchronize() }
                     }
                 } catch {

@@ -80,7 +80,7 @@ package final class Journal: Sendable {
         (try? state(path: path))?.processes ?? []
     }
 
-    /// Adds a record; it is on disk when this returns. Blocks.
+    /// Adds a record; it is on disk when this returns, or outlives the agent where that is all it is for. Blocks.
     /// - Throws: `JournalError.unwritable`; the record then does not count.
     package func append(_ record: JournalRecord) throws {
         try contents.withLock { contents in
@@ -141,7 +141,7 @@ package final class Journal: Sendable {
                 bytes += try Self.line(next, record)
                 next += 1
             }
-            try file.append(bytes)
+            try file.append(bytes, waits: records.contains { !$0.endsWithTheMachine })
             contents.next = next
             contents.size += bytes.count
             contents.owed = []

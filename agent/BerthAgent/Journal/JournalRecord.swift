@@ -17,6 +17,14 @@ package enum JournalRecord: Sendable, Hashable {
     /// What the journal said so far; first line of a journal that was compacted.
     case snapshot(highestEpoch: UInt64, highestTerm: UInt64, unacknowledged: [AttemptReference])
 
+    /// It matters only for as long as the machine runs on, so it need not be on disk: a power cut takes the processes too.
+    var endsWithTheMachine: Bool {
+        switch self {
+        case .process, .processEnded: true
+        case .assignment, .result, .acknowledged, .term, .snapshot: false
+        }
+    }
+
     var isSnapshot: Bool {
         if case .snapshot = self { true } else { false }
     }
