@@ -192,7 +192,9 @@ struct SharedStoreTests {
         for store in stores { await store.close() }
         // The server's sessions report when they end.
         try await eventually("all sessions have ended") {
-            try await farm.statistics("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") == "1"
+            try await farm.statistics(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
+            ) == "1"
         }
         let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
         #expect(try await farm.statistics(deadlocks) == "0")

@@ -63,9 +63,12 @@ package final class Store: Sendable {
     }
 
     private static func open(_ driver: any StoreDriver, _ coordinator: String?) async throws(StoreError) -> Store {
+        // Set on a thread that has ended when it is read.
+        nonisolated(unsafe) var first: (any StoreSession)?
         // Before there are threads that read: they must not see a half-made schema.
         try await Self.onThread(name: "berth store") { () throws(StoreError) in
             let session = try driver.connect(readOnly: false)
+            first = session
             do {
                 try StoreSchema.bringForward(session, store: driver.name)
             } catch {
@@ -74,6 +77,16 @@ package final class Store: Sendable {
         }
         let store = Store(driver, coordinator)
         store.attend()
+        // Whoever closes a file last removes what SQLite keeps beside it, and a full disk may not have room for it again:
+        // this session goes when another one has the file open for good.
+        defer { withExtendedLifetime(first) {} }
+        guard !driver.isShared else { return store }
+        do {
+            try await store.look("open the store") { _ in }
+        } catch {
+            await store.close()
+            throw error
+        }
         return store
     }
 

@@ -42,6 +42,7 @@ bench_dispatch() {
     for name in "${names[@]}"; do
         echo "Measuring $name ..." >&2
         mkdir -m 711 "$folder/$name"
+        chattr +T "$folder/$name" 2>/dev/null || true
         if ! timeout --foreground -k 10 600 "$programs/berth-bench" "$name" "${quick[@]}" "${labgrid[@]}" \
             --folder "$folder/$name" --programs "$programs" --scripts "$PWD/ops/bench.d" \
             >>"$rows" 2>"$folder/log"; then

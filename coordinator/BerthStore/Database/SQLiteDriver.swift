@@ -16,7 +16,7 @@ struct SQLiteDriver: StoreDriver {
             options.readOnly = readOnly
             // The queue and the slots are looked at for every claim.
             options.cacheKibibytes = readOnly ? 16 << 10 : 64 << 10
-            options.checkpointPages = Self.writersCheckpointPages
+            options.checkpointPages = Self.writersCheckpointPages(path)
             let connection = try DatabaseConnection(path: path, options: options)
             if let sizeLimit, !readOnly {
                 let pageSize = try connection.rows("PRAGMA page_size").first?.integer(0) ?? 4096
@@ -47,12 +47,19 @@ struct SQLiteDriver: StoreDriver {
         }
     }
 
-    /// How long the log is left alone between two looks at it, in seconds.
-    private static let checkpointPause = 0.1
-    /// A log that is longer is moved into the file.
+    /// How long the log is left alone between two looks at it, in seconds: what has changed often meanwhile is moved once.
+    private static let checkpointPause = 1.0
+    /// A log that is longer, or was once, is moved into the file.
     private static let checkpointBytes = 4 << 20
-    /// How many pages the log has when the writer moves it itself: it goes on growing as long as nobody pauses.
-    private static let writersCheckpointPages = 8_000
+
+    /// How many pages the log has when the writer moves it itself, while all its callers wait: it goes on growing as long as
+    /// nobody pauses. On a small disk it takes an eighth of what is free.
+    private static func writersCheckpointPages(_ path: String) -> Int {
+        var room = statvfs()
+        guard statvfs((path as NSString).deletingLastPathComponent, &room) == 0 else { return 1_000 }
+        let free = Int64(room.f_bavail) * Int64(room.f_frsize)
+        return Int(min(max(free / 8 / 4096, 1_000), 32_000))
+    }
 }
 
 /// A connection to the file.
