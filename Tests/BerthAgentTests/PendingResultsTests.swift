@@ -82,12 +82,13 @@ import Testing
     func damaged() throws {
         let ends = try keepThree()
         let whole = try DurableFile.read(path, limit: 1 << 20)
-        // In the second result's evidence, and in its first line.
-        for (place, lost) in [(ends[1] - 5, [2]), (ends[0] + 3, [2, 3])] {
+        let size = try #require(whole[ends[0]...].firstRange(of: Array("\"size\":10000".utf8))).upperBound - 5
+        // In the second result's evidence, in its first line, and in a length, which becomes longer than the file.
+        for (place, lost) in [(ends[1] - 5, [2]), (ends[0] + 3, [2, 3]), (size, [2, 3])] {
             try FileManager.default.removeItem(atPath: folder)
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             var bytes = whole
-            bytes[place] ^= 0xff
+            bytes[place] = bytes[place] == UInt8(ascii: "1") ? UInt8(ascii: "9") : bytes[place] ^ 0xff
             try overwrite(bytes)
             let results = try PendingResults(folder: folder)
             for number in 1...3 {

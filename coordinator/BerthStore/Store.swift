@@ -63,8 +63,14 @@ package final class Store: Sendable {
     }
 
     private static func open(_ driver: any StoreDriver, _ coordinator: String?) async throws(StoreError) -> Store {
-        // Set on a thread that has ended when it is read.
+        // Whoever closes a file last removes what SQLite keeps beside it, and a full disk may not have room for it again: the
+        // first session goes when another one has the file open for good. Set on a thread that has done with it when it is
+        // read, and let go by hand, since that thread may hold on to what it was given for a while.
         nonisolated(unsafe) var first: (any StoreSession)?
+        defer {
+            withExtendedLifetime(first) {}
+            first = nil
+        }
         // Before there are threads that read: they must not see a half-made schema.
         try await Self.onThread(name: "berth store") { () throws(StoreError) in
             let session = try driver.connect(readOnly: false)
@@ -77,9 +83,6 @@ package final class Store: Sendable {
         }
         let store = Store(driver, coordinator)
         store.attend()
-        // Whoever closes a file last removes what SQLite keeps beside it, and a full disk may not have room for it again:
-        // this session goes when another one has the file open for good.
-        defer { withExtendedLifetime(first) {} }
         guard !driver.isShared else { return store }
         do {
             try await store.look("open the store") { _ in }

@@ -10,14 +10,9 @@ import Synchronization
 /// `JournalError.damaged`. Before an attempt begins the journal takes room for all that will be said of it, so that an
 /// attempt that has begun comes to its end on a full disk too.
 package final class Journal: Sendable {
-    private struct Line: Decodable {
-        struct Body: Codable {
-            let number: UInt64
-            let entry: JournalRecord
-        }
-
-        let body: Body
-        let check: String
+    private struct Body: Codable {
+        let number: UInt64
+        let entry: JournalRecord
     }
 
     private struct Contents {
@@ -178,14 +173,7 @@ package final class Journal: Sendable {
     }
 
     private static func line(_ number: UInt64, _ record: JournalRecord) throws -> [UInt8] {
-        let body = try CanonicalJSON.encode(Line.Body(number: number, entry: record))
-        // The canonical form of a line, around a body that is encoded already.
-        return Array(#"{"body":"#.utf8) + body + Array(#","check":"\#(check(body))"}"#.utf8) + [10]
-    }
-
-    /// What a line says after a body, given in canonical form.
-    private static func check(_ body: [UInt8]) -> String {
-        String(Hex.encode(SHA256.digest(of: body)).prefix(16))
+        try CheckedLine.bytes(Body(number: number, entry: record)) + [10]
     }
 
     /// The state, the next number, and the length of the whole lines; -1 without a file.
@@ -206,13 +194,13 @@ package final class Journal: Sendable {
             func damaged(_ problem: String) -> JournalError {
                 .damaged(path: path, line: index + 1, problem: problem)
             }
-            let line: Line
+            let line: CheckedLine<Body>
             do {
-                line = try CanonicalJSON.decode(Line.self, from: text, document: "the line")
+                line = try CanonicalJSON.decode(CheckedLine<Body>.self, from: text, document: "the line")
             } catch {
                 throw damaged("\(error)")
             }
-            guard check(try CanonicalJSON.encode(line.body)) == line.check else {
+            guard try line.isRight else {
                 throw damaged("its digest does not match its content")
             }
             guard line.body.number == next || index == 0 && line.body.entry.isSnapshot else {

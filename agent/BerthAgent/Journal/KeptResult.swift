@@ -28,8 +28,8 @@ package struct KeptResult: Sendable, Equatable {
         fileprivate let parts: [(reference: BlobReference, range: Range<Int>)]
     }
 
-    /// Longest first line, in bytes: a few thousand files of evidence.
-    private static let headLimit = 1 << 20
+    /// Longest first line, in bytes: for more files of evidence than fit into it.
+    private static let headLimit = 16 << 20
 
     /// - Throws: `EncodingError`
     package init(report: AttemptReport, blobs: [Digest: [UInt8]]) throws {
@@ -59,7 +59,7 @@ package struct KeptResult: Sendable, Equatable {
                 report: BlobReference(digest: .sha256(of: text), size: Int64(text.count)),
                 blobs: ordered.map { BlobReference(digest: $0.key, size: Int64($0.value.count)) }
             )
-            var bytes = try CanonicalJSON.encode(head)
+            var bytes = try CheckedLine.bytes(head)
             bytes.reserveCapacity(bytes.count + 1 + text.count + ordered.reduce(0) { $0 + $1.value.count })
             bytes.append(UInt8(ascii: "\n"))
             bytes += text
@@ -87,7 +87,12 @@ package struct KeptResult: Sendable, Equatable {
     /// - Throws: `FormatError` when no record begins there
     static func outline(_ bytes: [UInt8], at start: Int, document: String) throws(FormatError) -> Outline? {
         guard let end = bytes[start...].prefix(headLimit).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-        let head = try CanonicalJSON.decode(Head.self, from: bytes[start..<end], document: document)
+        let line = try CanonicalJSON.decode(CheckedLine<Head>.self, from: bytes[start..<end], document: document)
+        let head = line.body
+        // Else a damaged length would look like an end that came too early.
+        guard (try? line.isRight) == true else {
+            throw FormatError(document: document, problem: "a record's first line is not what its digest says")
+        }
         guard head.format == 2 else {
             throw FormatError(document: document, place: "format", problem: "\(head.format) is not known here; 2 is")
         }

@@ -102,9 +102,8 @@ extension Store {
         // First come runs whose last attempt was elsewhere; the slot's own host gets them back only if nothing else waits.
         for avoided in [slot.host, ""] {
             for lane in ordered {
-                // Where nobody else writes, the oldest run is still there.
-                if connection.dialect == .sqlite, admitted[lane.number] == nil, let first = oldest[lane.number],
-                    first.host == nil || first.host != avoided
+                if admitted[lane.number] == nil, let first = oldest[lane.number],
+                    first.host == nil || first.host != avoided, try isThere(lane.oldestRun, connection)
                 {
                     return NextRun(lane.oldestRun, lane, pins: first.pins)
                 }
@@ -115,6 +114,14 @@ extension Store {
             }
         }
         return nil
+    }
+
+    /// Whether a run that was seen to be queued still is, so that it can be taken.
+    private static func isThere(_ run: Int64, _ connection: any StoreConnection) throws -> Bool {
+        // Where nobody else writes it is.
+        if connection.dialect == .sqlite { return true }
+        let query = "SELECT number FROM run WHERE number = ? AND state = 'queued' " + connection.dialect.skipLocked
+        return try connection.firstRow(query, [.integer(run)]) != nil
     }
 
     private static func nextInLane(
@@ -175,8 +182,9 @@ extension Store {
     private static let nextInSharedLane = """
         SELECT number FROM run
         WHERE lane = ?1 AND state = 'queued' AND (last_host IS NULL OR last_host <> ?2)
-            AND number < ALL (
-                SELECT number FROM run WHERE lane = ?1 AND state = 'queued' ORDER BY number LIMIT 1 OFFSET \(lookahead))
+            AND number < coalesce(
+                (SELECT number FROM run WHERE lane = ?1 AND state = 'queued' ORDER BY number LIMIT 1 OFFSET \(lookahead)),
+                \(Int64.max))
         ORDER BY number LIMIT 1
         """
 
