@@ -40,6 +40,9 @@ package enum Threads {
         /// Jobs for threads that wait: never more than there are such threads.
         private var jobs: [Job] = []
         private var idle = 0
+        /// The first jobs of threads that are about to begin.
+        private var starting: [UInt64: Job] = [:]
+        private var started: UInt64 = 0
 
         func take(_ job: Job) {
             condition.lock()
@@ -47,21 +50,36 @@ package enum Threads {
             if isTaken {
                 jobs.append(job)
                 condition.signal()
+            } else {
+                started += 1
+                starting[started] = job
             }
+            let number = started
             condition.unlock()
             guard !isTaken else { return }
-            let thread = Thread { self.work(job) }
+            let thread = Thread { self.work(number) }
             thread.name = job.name
             thread.stackSize = 1 << 20
             thread.start()
         }
 
-        private func work(_ first: Job) {
-            first.body()
-            while let job = next() {
-                Thread.current.name = job.name
-                job.body()
-            }
+        /// A job goes as soon as it is done: what it holds may keep a connection or a file open.
+        private func work(_ number: UInt64) {
+            var goesOn = perform(first(number))
+            while goesOn { goesOn = perform(next()) }
+        }
+
+        private func perform(_ job: Job?) -> Bool {
+            guard let job else { return false }
+            Thread.current.name = job.name
+            job.body()
+            return true
+        }
+
+        private func first(_ number: UInt64) -> Job? {
+            condition.lock()
+            defer { condition.unlock() }
+            return starting.removeValue(forKey: number)
         }
 
         private func next() -> Job? {
