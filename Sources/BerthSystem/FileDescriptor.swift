@@ -39,8 +39,8 @@ package final class FileDescriptor: Sendable {
     /// - Throws: `SystemError`
     package static func pipe() throws -> (read: FileDescriptor, write: FileDescriptor) {
         var numbers: [Int32] = [-1, -1]
-        guard Foundation.pipe(&numbers) == 0 else { throw SystemError(operation: "make a pipe") }
-        for number in numbers { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+        let code = berth_pipe(&numbers)
+        guard code == 0 else { throw SystemError(operation: "make a pipe", code: code) }
         return (FileDescriptor(adopting: numbers[0]), FileDescriptor(adopting: numbers[1]))
     }
 

@@ -38,6 +38,18 @@ int berth_open(const char *path, int flags, int mode) {
     }
 }
 
+int berth_pipe(int *ends) {
+#if defined(__linux__)
+    // In one step: a child that another thread starts in between would hold the ends open.
+    return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
+#else
+    if (pipe(ends) != 0) return errno;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+#endif
+}
+
 int berth_reserve(int descriptor, long count) {
     struct stat status;
     if (fstat(descriptor, &status) != 0) return errno;

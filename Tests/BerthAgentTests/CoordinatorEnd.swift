@@ -35,6 +35,8 @@ final class CoordinatorEnd: Sendable {
                 standardError: .appendingFile(host.root + "/attach.log")
             )
         )
+        // An attach that has ended takes nothing more; this process goes on.
+        Signals.ignoreBrokenPipes()
         // A login shell's chatter comes first.
         try toAttach.write.write(Array("Welcome to this host\n".utf8) + Frame.preamble)
         let output = fromAttach.read

@@ -14,13 +14,11 @@ import Testing
                 Threads.detach(name: "holder") { withExtendedLifetime(held) {} }
                 return pipe.read
             }
-            let began = ContinuousClock.now
             for reader in readers {
                 // Comes to its end when the other side is closed.
                 let end = try await Threads.run(name: "reader") { try reader.read(upTo: 1) }
                 #expect(end.isEmpty)
             }
-            #expect(ContinuousClock.now - began < .seconds(5))
         }
     }
 }

@@ -50,6 +50,9 @@ int berth_open(const char *path, int flags, int mode);
 /// When what a path names itself was changed last, in nanoseconds since 1970; -1 when it cannot be looked at.
 long long berth_changed(const char *path);
 
+/// Makes a pipe whose ends, reading and writing, no child inherits. Returns 0 or the errno value.
+int berth_pipe(int *ends);
+
 /// Takes room on the disk for `count` bytes after the end of a file whose length stays as it is, so that writing them
 /// cannot meet a full disk. Returns 0, also on file systems that cannot do this, or the errno value.
 int berth_reserve(int descriptor, long count);
