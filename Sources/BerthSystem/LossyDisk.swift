@@ -90,8 +90,6 @@ package final class LossyDisk: Sendable {
         try disk.note(.folderSynced(path, before: mark))
     }
 
-    static func folder(of path: String) -> String { DurableFile.folder(of: path) }
-
     // MARK: Changes, before they are made
 
     /// Bytes are about to be written, or cut off.

@@ -15,7 +15,7 @@ package struct UnsyncedChanges: Sendable {
         fileprivate var folder: String? {
             switch self {
             case .written: nil
-            case .named(_, let path, _), .made(let path): LossyDisk.folder(of: path)
+            case .named(_, let path, _), .made(let path): DurableFile.folder(of: path)
             }
         }
     }

@@ -1,7 +1,5 @@
 /// One way in which a value can stand in a file: for each of its positions the byte sequences that mean it there.
 struct EncodedForm: Sendable {
-    /// For messages, such as `base64`.
-    let name: String
     /// What can stand at one position.
     struct Position: Sendable {
         /// None of them is empty.
@@ -15,6 +13,8 @@ struct EncodedForm: Sendable {
         }
     }
 
+    /// For messages, such as `base64`.
+    let name: String
     let positions: [Position]
     /// The longest stretch that the form can take, in bytes.
     let longest: Int

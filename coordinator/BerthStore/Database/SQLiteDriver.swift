@@ -56,7 +56,8 @@ struct SQLiteDriver: StoreDriver {
     /// nobody pauses. On a small disk it takes an eighth of what is free.
     private static func writersCheckpointPages(_ path: String) -> Int {
         var room = statvfs()
-        guard statvfs((path as NSString).deletingLastPathComponent, &room) == 0 else { return 1_000 }
+        let folder = (path as NSString).deletingLastPathComponent
+        guard statvfs(folder.isEmpty ? "." : folder, &room) == 0 else { return 1_000 }
         let free = Int64(room.f_bavail) * Int64(room.f_frsize)
         return Int(min(max(free / 8 / 4096, 1_000), 32_000))
     }
